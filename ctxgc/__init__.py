@@ -1,0 +1,1 @@
+"""A garbage collector for the context of LLM agents."""

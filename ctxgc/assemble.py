@@ -1,0 +1,49 @@
+"""Putting the parts together: from settings to the kit that sessions share.
+
+Rule: everything that reads a clock, makes an id or opens a file is chosen here, once, by the shell that starts.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from ctxgc.core.journal import AnyEntry
+from ctxgc.core.policy import Policy
+from ctxgc.core.state import State
+from ctxgc.session import Kit
+from ctxgc.store import Store
+from ctxgc.tokens.measure import meter_for
+from ctxgc.wire.openai_chat import OpenAIChat
+
+
+def make_kit(
+    store: Store,
+    policies: Sequence[Policy],
+    tags: Mapping[str, str] | None = None,
+    observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None,
+) -> Kit:
+    """A kit for chat completions with the real clock and random ids."""
+    return Kit(
+        store=store,
+        codec=OpenAIChat(),
+        policies=tuple(policies),
+        meter=lru_cache(maxsize=64)(meter_for),
+        clock=time.time,
+        new_id=lambda: uuid.uuid4().bytes,
+        retrieval=source_of(tags or {}),
+        observe=observe,
+    )
+
+
+def source_of(tags: Mapping[str, str]) -> Callable[[str], str | None]:
+    """From a tool's name to the source that the first matching pattern names, or None."""
+    patterns = tuple(tags.items())
+
+    def source(tool: str) -> str | None:
+        return next((name for pattern, name in patterns if fnmatch.fnmatchcase(tool, pattern)), None)
+
+    return source

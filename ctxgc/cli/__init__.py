@@ -1,0 +1,94 @@
+"""The command line: one module a command, imported only when it is called.
+
+Rule: data goes to stdout, everything else to stderr; errors are one line, with a documented exit code.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import click
+
+COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "demo": ("demo", "See it work: a scripted 60-turn session, through the real proxy. No API key."),
+        "proxy": ("proxy", "Stand between an agent and its model API."),
+        "profile": ("profile", "Say where the tokens of a transcript or session went."),
+        "sessions": ("sessions", "List the sessions in the store."),
+        "recall": ("recall", "Read back what a stub stands for."),
+        "audit": ("audit", "Verify, show or export what was stored."),
+        "config": ("config", "Show the configuration in force, and where each value came from."),
+    }
+)
+EPILOG = """\b
+Start here:
+  ctxgc demo                                        see what it does
+  ctxgc proxy --upstream https://api.openai.com/v1  then OPENAI_BASE_URL=http://127.0.0.1:8787/v1
+  ctxgc profile transcript.jsonl                    where did the tokens go?
+
+\b
+Exit codes: 0 ok, 1 a finding (audit broken), 2 usage, 3 bad configuration,
+4 unreadable or unknown input or store, 5 cannot listen or reach, 130 Ctrl-C."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for, so that help and completion stay quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order in which a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"ctxgc.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table alone, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ctxgc")
+def cli() -> None:
+    """A garbage collector for the context of LLM agents.
+
+    ctxgc sits between an agent and its model API, says who put every token into the context and what it costs, takes
+    out what is dead, and keeps the whole history in an append-only store.
+    """
+
+
+def main() -> None:
+    """The entry point of the ``ctxgc`` script."""
+    try:
+        code = cli.main(standalone_mode=False)
+        raise SystemExit(code if isinstance(code, int) else 0)
+    except click.exceptions.Abort:
+        raise SystemExit(130) from None
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(error.exit_code) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except Exception as error:
+        raise SystemExit(_explain(error)) from None
+
+
+def _explain(error: Exception) -> int:
+    """Print an error of ours as one line and return its exit code; anything else is a bug and keeps its traceback."""
+    from ctxgc.errors import CtxgcError
+    from ctxgc.store import StoreError
+
+    if not isinstance(error, CtxgcError | StoreError):
+        raise error
+    click.echo(f"ctxgc: {error}", err=True)
+    return error.exit_code if isinstance(error, CtxgcError) else 4

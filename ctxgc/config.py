@@ -1,0 +1,140 @@
+"""Configuration: one flat set of settings, read from flags, environment, project file, user file and defaults.
+
+Rule: an unknown key or a bad value is an error that names it, where it stood, and what was meant; never a guess.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ctxgc.errors import ConfigError
+
+PREFIX = "CTXGC_"
+PROJECT_FILE = "ctxgc.toml"
+
+
+class Config(BaseModel):
+    """Every setting. In ``ctxgc.toml`` each is a top-level key; in the environment ``CTXGC_`` and its name in capitals."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    upstream: Annotated[str, Field(description="Base URL of the model API, such as https://api.openai.com/v1")] = ""
+    host: Annotated[str, Field(description="Address to listen on; 127.0.0.1 is reachable from this machine only")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Field(ge=0, le=65535, description="Port to listen on; 0 takes a free one")] = 8787
+    store: Annotated[
+        str, Field(description="Where the history goes: sqlite:///PATH; by default the user's data folder")
+    ] = ""
+    policy: Annotated[str, Field(description="A preset (observe, lossless, eden) or policies by name, with commas")] = (
+        "eden"
+    )
+    policies: Annotated[
+        tuple[dict[str, object], ...],
+        Field(description="Policies with parameters, in order: [[policies]] tables; they take the place of policy"),
+    ] = ()
+    audit: Annotated[
+        Literal["available", "strict"],
+        Field(
+            description="strict: no request leaves before its intent is on disk; available: it does, and a gap is noted"
+        ),
+    ] = "available"
+    tags: Annotated[
+        dict[str, str], Field(description='Tool-name patterns to sources: "search_*" = "web" tags retrieval:web')
+    ] = {}
+    allowed_hosts: Annotated[
+        tuple[str, ...], Field(description="Host headers to accept besides localhost and the address listened on")
+    ] = ()
+    body_limit: Annotated[int, Field(gt=0, description="Largest request body, in bytes, after decompression")] = (
+        64 * 1024 * 1024
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A configuration, and for each setting where its value came from."""
+
+    config: Config
+    origins: Mapping[str, str]
+
+
+def load(
+    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Loaded:
+    """Read the configuration. ``flags`` with the value None are not given. Raises ``ConfigError``."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in _layers(flags or {}, environ, folder or Path.cwd()):
+        _known(layer, origin)
+        values.update(layer)
+        origins.update(dict.fromkeys(layer, origin))
+    try:
+        config = Config.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        raise ConfigError(
+            f"{name} (from {origins.get(name, 'defaults')}): {first['msg']}, got {first['input']!r}"
+        ) from None
+    return Loaded(config, {name: origins.get(name, "default") for name in Config.model_fields})
+
+
+def default_store(environ: Mapping[str, str] | None = None) -> str:
+    """The store in the user's data folder, as a URL (XDG base directory specification)."""
+    environ = os.environ if environ is None else environ
+    base = environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return f"sqlite:///{Path(base).absolute() / 'ctxgc' / 'ctxgc.db'}"
+
+
+def _layers(
+    flags: Mapping[str, object], environ: Mapping[str, str], folder: Path
+) -> list[tuple[str, dict[str, object]]]:
+    """The sources from the weakest to the strongest."""
+    user = Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ctxgc" / "config.toml"
+    given = {name: value for name, value in flags.items() if value is not None}
+    return [
+        *((str(path), _toml(path)) for path in (user, folder / PROJECT_FILE) if path.is_file()),
+        ("environment", _environment(environ)),
+        ("command line", given),
+    ]
+
+
+def _toml(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, object]:
+    """``CTXGC_PORT=8080`` and the like; tables and lists are given as TOML values."""
+    found: dict[str, object] = {}
+    for name, value in environ.items():
+        if name.startswith(PREFIX):
+            key = name.removeprefix(PREFIX).lower()
+            found[key] = _value(name, value) if key in ("policies", "tags", "allowed_hosts") else value
+    return found
+
+
+def _value(name: str, text: str) -> object:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not a TOML value: {error}") from None
+
+
+def _known(layer: Mapping[str, object], origin: str) -> None:
+    for key in layer:
+        if key not in Config.model_fields:
+            close = difflib.get_close_matches(key, Config.model_fields, n=1)
+            hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(Config.model_fields)}"
+            raise ConfigError(f"unknown setting {key} in {origin}{hint}")

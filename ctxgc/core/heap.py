@@ -1,0 +1,105 @@
+"""The heap: cells, where they were allocated, and what a policy may see of them.
+
+Rule: everything here is a value; only the journal's fold makes cells, and only the collector changes what is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ctxgc.core.block import Author, Block, Kind
+
+_SITE_LENGTH = 120
+_TAGS = {
+    Kind.THINKING: "agent_reasoning",
+    Kind.TOOL_CALL: "tool_call:{}",
+    Kind.TOOL_RESULT: "tool_result:{}",
+    Kind.TOOL_SCHEMA: "tool_schema:{}",
+}
+_AUTHORS = {
+    Author.SYSTEM: "system_prompt",
+    Author.USER: "user_turn",
+    Author.AGENT: "agent_reply",
+    Author.TOOL: "tool_result:{}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A block on the heap, as the journal records it. Tokens are the model's; ``turn`` is the one it arrived in.
+
+    ``sent`` is its tokens as they go upstream: equal to ``tokens`` unless an edit stands for the original.
+    """
+
+    id: int
+    kind: Kind
+    tag: str
+    site: str
+    tokens: int
+    sent: int
+    turn: int
+    pinned: bool
+    content: bytes
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A block that came with this request and was never forwarded: eden. ``text`` is its content as it stands now."""
+
+    id: int
+    block: Block
+    tag: str
+    site: str
+    pinned: bool
+    text: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """What a policy sees: the arrivals, whom it may ask for tokens, and what lies before them in this history.
+
+    ``count`` gives the exact tokens of a text; ``same`` the id of the visible cell that holds the result of an
+    identical call with identical content, or None; ``stub_tokens`` is an upper bound of what one stub takes.
+    """
+
+    eden: Sequence[Arrival]
+    count: Callable[[str], int]
+    same: Callable[[Arrival], int | None]
+    turn: int
+    stub_tokens: int
+
+
+def tag_of(block: Block, retrieval: Callable[[str], str | None]) -> str:
+    """The provenance tag of a block; ``retrieval`` maps a tool's name to the source it retrieves from, or None."""
+    if block.kind is Kind.TOOL_RESULT or block.author is Author.TOOL:
+        source = retrieval(block.name)
+        return f"retrieval:{source}" if source else f"tool_result:{block.name or 'unknown'}"
+    return _TAGS.get(block.kind, _AUTHORS[block.author]).format(block.name or "unknown")
+
+
+def site_of(block: Block, arguments: str = "") -> str:
+    """The allocation site: tool and canonical arguments, or who wrote it. Two results of one site are re-runs."""
+    if block.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT):
+        return f"{block.name or 'unknown'}({_canonical(arguments)})"
+    return block.name if block.kind is Kind.TOOL_SCHEMA else str(block.author)
+
+
+def content_digest(text: str) -> bytes:
+    """16 bytes that stand for a text when contents are compared. Equal digests are taken for equal contents."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _canonical(arguments: str) -> str:
+    try:
+        parsed = json.loads(arguments, parse_float=str)
+        form = json.dumps(parsed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        form = arguments
+    if len(form) <= _SITE_LENGTH:
+        return form
+    return f"{form[:_SITE_LENGTH]}…{hashlib.sha256(form.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

@@ -1,0 +1,189 @@
+"""The journal: every kind of entry a session's log may hold, and their one encoding.
+
+Rule: an entry is never changed. New fields get defaults, so that later versions can fold the logs of earlier ones.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ctxgc.core.collector import Edit
+
+
+class Entry(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
+    """What all entries have. ``at`` is Unix time in seconds and advisory: order is the log's."""
+
+    at: float
+
+
+class Open(Entry, frozen=True, tag="open", kw_only=True):
+    """A session begins. ``scope`` is the hash of credential and session id that its chains start from."""
+
+    scope: bytes
+    origin: str
+    codec: str
+
+
+class NewCell(msgspec.Struct, frozen=True, array_like=True):
+    """A block becomes a cell. Ids are not stored: cells are numbered in the order of the log."""
+
+    block: str
+    tag: str
+    site: str
+    tokens: int
+    content: bytes
+    pinned: bool = False
+    call_id: str = ""
+    exact: bool = True
+
+
+class NewNode(msgspec.Struct, frozen=True, array_like=True):
+    """A message never seen after this parent. Node ids are numbered in the order of the log; -1 is the empty history.
+
+    ``blob`` is the sha256 of its exact bytes, ``gap`` the bytes between it and what stands before it in the body.
+    """
+
+    parent: int
+    chain: bytes
+    message: bytes
+    blob: bytes
+    gap: bytes
+    role: str
+    turn: int
+    cells: tuple[NewCell, ...]
+    eden: bool = True
+
+
+class Piece(msgspec.Struct, frozen=True, array_like=True):
+    """A part of a request body around its messages: the bytes themselves, or the sha256 of those kept as a blob."""
+
+    inline: bytes = b""
+    blob: bytes = b""
+
+
+class Variant(msgspec.Struct, frozen=True, array_like=True):
+    """A message of this request whose bytes differ from those its node was made from (a cache marker moved)."""
+
+    node: int
+    blob: bytes
+    gap: bytes
+
+
+class Allocation(Entry, frozen=True, tag="allocation", kw_only=True):
+    """A request: which history it carries, what is new in it, and all that is needed to rebuild its bytes.
+
+    ``parent`` is the newest node it shares with what was there before, ``head`` its last node. ``toolset`` numbers the
+    tool list in use (-1: none); for a new list, ``tools`` is the sha256 of its bytes and ``schemas`` its cells. ``received`` and
+    ``sent`` are the sha256 of the body as it came and as it left. ``continues`` is False for a history that shares
+    nothing beyond system prompts with what was there: a helper call, or another conversation.
+    """
+
+    call: bytes
+    model: str
+    parent: int
+    head: int
+    continues: bool
+    received: bytes
+    sent: bytes
+    before: tuple[Piece, ...]
+    after: tuple[Piece, ...]
+    nodes: tuple[NewNode, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    toolset: int = -1
+    tools: bytes = b""
+    schemas: tuple[NewCell, ...] | None = None
+    size: int = 0
+
+
+class Collection(Entry, frozen=True, tag="collection", kw_only=True):
+    """What the collector changed, from this request on. The texts are here, so that the same journal sends the same."""
+
+    call: bytes
+    generation: str
+    edits: tuple[Edit, ...]
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens as the provider reported them, in disjoint kinds; ``reasoning`` is a part of ``output``."""
+
+    uncached: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+    @property
+    def input(self) -> int:
+        """All input tokens, however they were billed."""
+        return self.uncached + self.cached + self.written
+
+
+class Settlement(Entry, frozen=True, tag="settlement", kw_only=True):
+    """How a call ended: ``ok``, ``partial`` (the upstream broke off), ``aborted`` (the client left) or ``error``.
+
+    ``estimated`` is what we counted for the input, before calibration; ``reply`` the sha256 of the reply as it came.
+    """
+
+    call: bytes
+    outcome: str
+    status: int
+    model: str = ""
+    estimated: int = 0
+    usage: Usage | None = None
+    reply: bytes = b""
+    headers: dict[str, str] = {}
+    first_byte: float = 0.0
+    duration: float = 0.0
+
+
+class Recall(Entry, frozen=True, tag="recall", kw_only=True):
+    """Collected content was read back, by the ``host`` or by the ``model``. ``found`` is False for a dead handle."""
+
+    handle: str
+    by: str
+    cell: int = -1
+    found: bool = True
+
+
+class Bypass(Entry, frozen=True, tag="bypass", kw_only=True):
+    """A request went on as it came, because of us: why, and the sha256 of its body (and its size in bytes)."""
+
+    call: bytes
+    reason: str
+    received: bytes = b""
+    size: int = 0
+
+
+class Gap(Entry, frozen=True, tag="gap", kw_only=True):
+    """Calls whose entries could not be stored: how many, since when, and why."""
+
+    calls: int
+    since: float
+    reason: str
+
+
+class Recovery(Entry, frozen=True, tag="recovery", kw_only=True):
+    """A call was begun and never settled: the process died in between. Found at the next start."""
+
+    call: bytes
+
+
+AnyEntry = Open | Allocation | Collection | Settlement | Recall | Bypass | Gap | Recovery
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+_DECODER = msgspec.json.Decoder(AnyEntry)
+
+
+def encode(entry: AnyEntry) -> bytes:
+    """The canonical JSON of an entry: sorted keys, no spaces, byte strings in base64."""
+    return _ENCODER.encode(entry)
+
+
+def decode(body: bytes) -> AnyEntry:
+    """The entry in a log's bytes. Raises ``msgspec.ValidationError`` for an unknown kind or a missing field."""
+    return _DECODER.decode(body)
+
+
+def kind(entry: AnyEntry) -> str:
+    """The entry's kind, as the log names it."""
+    return type(entry).__struct_config__.tag  # type: ignore[return-value]

@@ -1,0 +1,45 @@
+"""Policies propose: a policy is a small frozen value that looks at a heap and says what may go, and why.
+
+Rule: a policy removes nothing, and holds no model, clock or store. What it says is checked by the collector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from ctxgc.core.heap import Heap
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One proposal about one cell.
+
+    Either ``keep`` (the spans of the cell's text, as character offsets, that stay; the collector puts a stub into
+    each gap), or ``text`` (a whole text that says the same), or ``of`` (the visible cell that says the same).
+    ``gaps`` says for each gap which units it leaves out, counted from 1, of ``total`` ``unit`` (lines, elements);
+    without it, gaps are counted in characters. ``reason`` is a few plain words.
+    """
+
+    cell: int
+    policy: str
+    action: str
+    reason: str
+    keep: tuple[tuple[int, int], ...] = ()
+    text: str | None = None
+    of: int | None = None
+    unit: str = "lines"
+    gaps: tuple[tuple[int, int], ...] = ()
+    total: int = 0
+
+
+class Policy(Protocol):
+    """The seam for policies, built in or third party. A policy's name is the name of its module."""
+
+    @property
+    def name(self) -> str:
+        """The name it has in configuration, in the journal and in metrics."""
+
+    def propose(self, heap: Heap) -> Iterable[Verdict]:
+        """Say what may go. Pure: the same heap gets the same verdicts, on any machine."""

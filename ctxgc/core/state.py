@@ -1,0 +1,193 @@
+"""The state of a session: a fold of its journal. Live and rebuilt state come from this one function.
+
+Rule: nothing here is changed but by ``apply``, and ``apply`` looks at nothing but the entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ctxgc.core.block import Kind
+from ctxgc.core.collector import Edit
+from ctxgc.core.heap import Cell
+from ctxgc.core.journal import (
+    Allocation,
+    AnyEntry,
+    Bypass,
+    Collection,
+    Gap,
+    NewCell,
+    NewNode,
+    Open,
+    Recall,
+    Recovery,
+    Settlement,
+)
+
+Tally = Mapping[str, int]
+"""Tokens per tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A message in the trie of histories. ``received`` and ``sent`` are the tokens of the whole path to it, per tag."""
+
+    id: int
+    parent: int
+    depth: int
+    turn: int
+    chain: bytes
+    blob: bytes
+    gap: bytes
+    role: str
+    eden: bool
+    cells: tuple[int, ...]
+    received: Tally
+    sent: Tally
+    edits: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """A tool list that requests of the session carried: its cells, and their tokens per tag."""
+
+    cells: tuple[int, ...]
+    tally: Tally
+
+
+ROOT = Node(-1, -1, -1, 0, bytes(32), b"", b"", "", False, (), {}, {})
+
+
+class State:
+    """What is known of a session. Cells, nodes and tool sets are numbered from 0 in the order of the journal."""
+
+    def __init__(self) -> None:
+        self.opened: Open | None = None
+        self.nodes: list[Node] = []
+        self.cells: list[Cell] = []
+        self.owners: list[int] = []
+        self.toolsets: list[Toolset] = []
+        self.edits: dict[int, Edit] = {}
+        self.by_handle: dict[str, int] = {}
+        self.by_chain: dict[bytes, int] = {}
+        self.by_toolset: dict[bytes, int] = {}
+        self.by_blob: dict[tuple[int, bytes], int] = {}
+        self.call_sites: dict[tuple[int, str], int] = {}
+        self.results: dict[tuple[str, bytes], list[int]] = {}
+        self.unsettled: dict[bytes, Allocation] = {}
+        self.calls = 0
+        self.resurrected: dict[int, int] = {}
+
+    def apply(self, entry: AnyEntry) -> None:
+        """Take one entry. Raises ``ValueError`` for one that does not fit what came before it."""
+        match entry:
+            case Open():
+                self.opened = entry
+            case Allocation():
+                self._allocate(entry)
+            case Collection():
+                self._collect(entry)
+            case Settlement() | Recovery():
+                self.unsettled.pop(entry.call, None)
+            case Recall(found=True):
+                self.resurrected[entry.cell] = self.resurrected.get(entry.cell, 0) + 1
+            case Recall() | Bypass() | Gap():
+                pass
+
+    def node(self, number: int) -> Node:
+        """The node of that number; -1 is the empty history."""
+        return self.nodes[number] if number >= 0 else ROOT
+
+    def toolset(self, number: int) -> Toolset:
+        """The tool set of that number; -1 is none."""
+        return self.toolsets[number] if number >= 0 else Toolset((), {})
+
+    def path(self, head: int) -> list[Node]:
+        """The nodes of a history from its first message to ``head``."""
+        found = []
+        while head >= 0:
+            found.append(self.nodes[head])
+            head = self.nodes[head].parent
+        return found[::-1]
+
+    def tokens(self, head: int, toolset: int, *, sent: bool) -> int:
+        """The tokens of a whole request, as it came or as it is sent."""
+        node = self.node(head)
+        return sum((node.sent if sent else node.received).values()) + sum(self.toolset(toolset).tally.values())
+
+    def _allocate(self, entry: Allocation) -> None:
+        if entry.schemas is not None:
+            cells = tuple(self._cell(cell, -1, 0) for cell in entry.schemas)
+            self.by_toolset[entry.tools] = len(self.toolsets)
+            self.toolsets.append(Toolset(cells, add({}, ((cell.tag, cell.tokens) for cell in entry.schemas))))
+        for node in entry.nodes:
+            self._node(node)
+        if not -1 <= entry.head < len(self.nodes) or entry.toolset >= len(self.toolsets):
+            raise ValueError("an allocation names a node or tool set that was never journalled")
+        self.calls += 1
+        self.unsettled[entry.call] = entry
+
+    def _node(self, new: NewNode) -> None:
+        number, parent = len(self.nodes), self.node(new.parent)
+        cells = tuple(self._cell(cell, number, new.turn) for cell in new.cells)
+        received = add(parent.received, ((cell.tag, cell.tokens) for cell in new.cells))
+        sent = add(parent.sent, ((cell.tag, cell.tokens) for cell in new.cells))
+        node = Node(
+            number, new.parent, parent.depth + 1, new.turn, new.chain, new.blob, new.gap, new.role, new.eden,
+            cells, received, sent,
+        )  # fmt: skip
+        self.nodes.append(node)
+        self.by_chain[new.chain] = number
+        self.by_blob[new.parent, new.blob] = number
+
+    def _cell(self, new: NewCell, node: int, turn: int) -> int:
+        number, kind = len(self.cells), Kind(new.block)
+        self.cells.append(
+            Cell(number, kind, new.tag, new.site, new.tokens, new.tokens, turn, new.pinned, new.content, new.exact)
+        )
+        self.owners.append(node)
+        if kind is Kind.TOOL_CALL:
+            self.call_sites[node, new.call_id] = number
+        elif kind is Kind.TOOL_RESULT:
+            self.results.setdefault((new.site, new.content), []).append(number)
+        return number
+
+    def _collect(self, entry: Collection) -> None:
+        for edit in entry.edits:
+            self.edits[edit.cell] = edit
+            self.by_handle[edit.handle] = edit.cell
+            self.cells[edit.cell] = replace(self.cells[edit.cell], sent=edit_tokens(self.cells[edit.cell], edit))
+            node = self.nodes[self.owners[edit.cell]]
+            texts = {**node.edits, node.cells.index(edit.cell): edit.text}
+            self.nodes[node.id] = replace(node, edits=texts)
+        if entry.edits:
+            self._retally(min(self.owners[edit.cell] for edit in entry.edits))
+
+    def _retally(self, first: int) -> None:
+        """Sum up anew what is sent, from the first changed node on: a parent's number is below its children's."""
+        for number in range(first, len(self.nodes)):
+            node = self.nodes[number]
+            own = ((self.cells[cell].tag, self.cells[cell].sent) for cell in node.cells)
+            self.nodes[number] = replace(node, sent=add(self.node(node.parent).sent, own))
+
+
+def fold(entries: Iterable[AnyEntry]) -> State:
+    """The state that a journal comes to."""
+    state = State()
+    for entry in entries:
+        state.apply(entry)
+    return state
+
+
+def add(tally: Tally, items: Iterable[tuple[str, int]]) -> Tally:
+    """A new tally with more tokens in it."""
+    total = dict(tally)
+    for tag, tokens in items:
+        total[tag] = total.get(tag, 0) + tokens
+    return total
+
+
+def edit_tokens(cell: Cell, edit: Edit) -> int:
+    """Tokens of a cell as it is sent: its framing stays, its text is the edit's."""
+    return cell.tokens - edit.before + edit.after

@@ -1,0 +1,58 @@
+"""Stubs: the forwarding pointers left where content was collected, and what keeps others from forging them.
+
+Rule: a stub describes and never commands, is made from its inputs alone (so that it caches), and its handle is a MAC:
+text from outside can neither guess one nor pass for one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+
+SIGIL = "[ctxgc:"
+TOKENS = 48
+"""Upper bound of the tokens of one gap stub: what a policy reserves for it."""
+
+_SITE_LENGTH = 100
+_INVISIBLE = r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*"
+_LETTERS = _INVISIBLE.join(("[cｃ]", "[tｔ]", "[xｘ]", "[gｇ]", "[cｃ]"))
+_LOOKALIKE = re.compile(
+    rf"[\[\uff3b\u3014\u3010\u27e6]\s*{_INVISIBLE}{_LETTERS}{_INVISIBLE}\s*[:\uff1a\u2236]", re.IGNORECASE
+)
+_HANDLE = re.compile(r"\[ctxgc:([a-z2-7]{16}) ")
+
+
+def mint(secret: bytes, session: bytes, content: bytes) -> str:
+    """The handle of a content in a session: 80 bits of HMAC-SHA256 as 16 characters of base32, always the same."""
+    mac = hmac.digest(secret, b"ctxgc handle\0" + session + content, hashlib.sha256)
+    return base64.b32encode(mac[:10]).decode().lower()
+
+
+def gap(handle: str, unit: str, first: int, last: int, total: int) -> str:
+    """The stub for units ``first`` to ``last`` (counted from 1) of ``total`` in the middle of a text."""
+    return f"{SIGIL}{handle} {unit} {first}-{last} of {total} not shown]"
+
+
+def note(handle: str, what: str) -> str:
+    """The stub at the end of a text that stands in another form: ``what`` was done to it."""
+    return f"{SIGIL}{handle} {what}]"
+
+
+def pointer(handle: str, site: str) -> str:
+    """The stub for a result that is already in context, where the call ``site`` gave it first."""
+    shown = site if len(site) <= _SITE_LENGTH else site[:_SITE_LENGTH] + "…"
+    return f"{SIGIL}{handle} unchanged: same output as the earlier {defuse(shown)}]"
+
+
+def defuse(text: str) -> str:
+    """``text`` with everything that could pass for a stub made visibly not one; most texts come back as they are."""
+    if text.isascii() and "ctxgc" not in text.lower():
+        return text
+    return _LOOKALIKE.sub("[quoted ctxgc:", text)
+
+
+def handles(text: str) -> tuple[str, ...]:
+    """The handles that stand in a text written by us, in order."""
+    return tuple(_HANDLE.findall(text))

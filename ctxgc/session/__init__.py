@@ -1,0 +1,8 @@
+"""Conversations: finding the one a request belongs to, deciding what is sent, booking what happened."""
+
+from __future__ import annotations
+
+from ctxgc.session.registry import Found, Sessions
+from ctxgc.session.session import Kit, Prepared, Resumed, Session, drain
+
+__all__ = ["Found", "Kit", "Prepared", "Resumed", "Session", "Sessions", "drain"]

@@ -1,0 +1,116 @@
+"""A session's way to the store: entries are written in order, and kept until they are durable.
+
+Rule: at most one batch of a session is under way, so that an entry is never stored before one that it builds on; what
+could not be stored is tried again with the next entry, and the journal says how many calls were late.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import NamedTuple
+
+from ctxgc.core import journal
+from ctxgc.store import Node, Record, Store, StoreError, StoreRefused, Stub
+
+LIMIT = 256 * 1024 * 1024
+"""Bytes of entries that may wait for a store that does not answer, per session."""
+
+
+class Overdue(StoreError):
+    """The store has not taken anything for so long that no more is kept for it."""
+
+
+class _Waiting(NamedTuple):
+    records: tuple[Record, ...]
+    future: Future[None]
+    size: int
+
+
+class Journal:
+    """Writes one session's entries. Thread-safe: the store answers from its own thread."""
+
+    def __init__(self, store: Store, session: bytes, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._session = session
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._waiting: list[_Waiting] = []
+        self._flying = False
+        self._late = 0
+        self._since = 0.0
+        self._reason = ""
+        self.broken = False
+        """Whether something was lost for good: the session must then be built anew from what is stored."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether anything is not durable yet."""
+        with self._lock:
+            return bool(self._waiting)
+
+    def record(
+        self,
+        entry: journal.AnyEntry,
+        blobs: Sequence[bytes] = (),
+        nodes: Sequence[Node] = (),
+        stubs: Sequence[Stub] = (),
+    ) -> Record:
+        """The record of an entry, with an id of its own that makes a second attempt harmless."""
+        body, idem = journal.encode(entry), uuid.uuid4().bytes
+        return Record(self._session, journal.kind(entry), body, idem, tuple(blobs), tuple(nodes), tuple(stubs))
+
+    def write(self, *records: Record) -> Future[None]:
+        """Queue records. The future is done when they are durable, or holds the ``StoreError`` of the first attempt."""
+        future: Future[None] = Future()
+        size = sum(len(record.body) + sum(map(len, record.blobs)) for record in records)
+        with self._lock:
+            if size + sum(waiting.size for waiting in self._waiting) > LIMIT:
+                self.broken = True
+                future.set_exception(Overdue("the audit store takes nothing: free its disk or restart it"))
+                return future
+            self._waiting.append(_Waiting(records, future, size))
+            if self._flying:
+                return future
+            self._flying = True
+        self._send()
+        return future
+
+    def _send(self) -> None:
+        with self._lock:
+            batch = list(self._waiting)
+        records = [record for waiting in batch for record in waiting.records]
+        if self._late:
+            gap = journal.Gap(at=self._clock(), calls=self._late, since=self._since, reason=self._reason)
+            records.append(self.record(gap))
+        try:
+            self._store.append(records).add_done_callback(lambda done: self._done(batch, done.exception()))
+        except StoreError as error:
+            self._done(batch, error)
+
+    def _done(self, batch: list[_Waiting], error: BaseException | None) -> None:
+        with self._lock:
+            self._flying = False
+            if error is None:
+                self._late = 0
+                del self._waiting[: len(batch)]
+                self._flying = bool(self._waiting)
+            else:
+                self._count_late(batch, error)
+                if isinstance(error, StoreRefused):  # no second attempt can help
+                    self.broken = True
+                    self._waiting.clear()
+            again = self._flying
+        for waiting in batch:
+            if not waiting.future.done():
+                waiting.future.set_exception(error) if error else waiting.future.set_result(None)
+        if again:
+            self._send()
+
+    def _count_late(self, batch: list[_Waiting], error: BaseException) -> None:
+        fresh = sum(not waiting.future.done() for waiting in batch)
+        self._since = self._since if self._late else self._clock()
+        self._late += fresh
+        self._reason = f"stored late: {type(error).__name__}"

@@ -1,0 +1,60 @@
+"""The way back: the exact content of a cell, and the exact bytes of a request, from the journal and the store.
+
+Rule: everything is hashed again on the way; what does not agree is an error and never an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+
+from ctxgc.core.journal import Allocation, Piece
+from ctxgc.core.state import Node, State
+from ctxgc.store import Store
+from ctxgc.wire.codec import Codec
+
+
+def content(state: State, store: Store, codec: Codec, cell: int) -> str:
+    """The text of a cell as it came. Raises ``StoreError`` where the store does not have it or it does not agree."""
+    node = state.node(state.owners[cell])
+    return codec.decode(store.blob(node.blob)).blocks[node.cells.index(cell)].text
+
+
+def lines(text: str, first: int, last: int) -> str:
+    """Lines ``first`` to ``last`` of a text, counted from 1, both included, with their line ends."""
+    return "".join(text.splitlines(keepends=True)[max(first, 1) - 1 : last])
+
+
+def received(state: State, store: Store, entry: Allocation) -> bytes:
+    """The request body as it came, from the pieces around its history and the messages of its path."""
+    return b"".join(_body(state, store, entry, lambda node, raw: raw))
+
+
+def sent(state: State, store: Store, codec: Codec, entry: Allocation) -> bytes:
+    """The request body as it left: the same with the edits of its nodes."""
+    return b"".join(_body(state, store, entry, lambda node, raw: codec.project(raw, node.edits)))
+
+
+def disagreements(state: State, store: Store, codec: Codec, entry: Allocation) -> Iterator[str]:
+    """What of a request cannot be rebuilt to the bytes whose hashes the journal holds."""
+    for word, body, digest in (
+        ("received", received(state, store, entry), entry.received),
+        ("sent", sent(state, store, codec, entry), entry.sent),
+    ):
+        if hashlib.sha256(body).digest() != digest:
+            yield f"the body {word} in call {entry.call.hex()} does not rebuild to the bytes that were booked"
+
+
+def _body(state: State, store: Store, entry: Allocation, form: Callable[[Node, bytes], bytes]) -> Iterator[bytes]:
+    variants = {variant.node: variant for variant in entry.variants}
+    yield from _pieces(store, entry.before)
+    for node in state.path(entry.head):
+        variant = variants.get(node.id)
+        yield variant.gap if variant else node.gap
+        yield form(node, store.blob(variant.blob if variant else node.blob))
+    yield from _pieces(store, entry.after)
+
+
+def _pieces(store: Store, pieces: Sequence[Piece]) -> Iterator[bytes]:
+    for piece in pieces:
+        yield store.blob(piece.blob) if piece.blob else piece.inline

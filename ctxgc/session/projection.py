@@ -1,0 +1,80 @@
+"""The outgoing body: the original bytes with the edits spliced in, checked before it may leave.
+
+Rule: what was sent before is sent again from memory, byte for byte; a body that breaks a rule is not sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxgc.core.spans import Malformed
+from ctxgc.core.state import State
+from ctxgc.session.eden import Planned
+from ctxgc.session.recognise import Recognised
+from ctxgc.wire.codec import Body, Codec, Known
+
+Hash = type(hashlib.sha256())
+
+
+class Invalid(Exception):
+    """The body that we made breaks a rule of its format."""
+
+
+@dataclass(slots=True)
+class Track:
+    """A history that was sent lately: its bytes as they came and as they left, up to the end of its last message.
+
+    ``hashes`` are running sha256 of both, so that a longer body is hashed from here on.
+    """
+
+    known: Known
+    sent: bytes
+    head: int
+    received_hash: hashlib._Hash | None = None
+    sent_hash: hashlib._Hash | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What leaves: the whole body, and how much of it is history."""
+
+    text: bytes
+    end: int
+
+
+def project(
+    body: Body,
+    track: Track | None,
+    raws: Sequence[tuple[bytes, bytes]],
+    state: State,
+    recognised: Recognised,
+    planned: Sequence[Planned],
+    codec: Codec,
+) -> Outgoing:
+    """Assemble what is sent for ``body``. Raises ``Invalid`` (or ``Malformed``) where it must not be sent."""
+    texts = [state.nodes[node].edits for node in recognised.known] + [plan.texts() for plan in planned]
+    after = [codec.project(raw, edits) for (_, raw), edits in zip(raws, texts, strict=True)]
+    before = [raw for _, raw in raws]
+    same_prefix = track is None or track.sent is track.known.prefix
+    if before == after and same_prefix:
+        return Outgoing(body.text, body.end)
+    if before != after and (found := codec.problems(before, after)):
+        raise Invalid(found[0])
+    prefix = body.text[: body.start] if track is None else track.sent
+    parts = [part for (gap, _), raw in zip(raws, after, strict=True) for part in (gap, raw)]
+    history = b"".join((prefix, *parts))
+    text = history + body.text[body.end :]
+    _check(text, prefix, track, len(raws), codec)
+    return Outgoing(text, len(history))
+
+
+def _check(text: bytes, prefix: bytes, track: Track | None, count: int, codec: Codec) -> None:
+    """Read back what is to be sent: it must be JSON and hold as many messages as came."""
+    if track is None:
+        found: Body | None = codec.split(text)
+    else:
+        found = codec.resume(text, Known(prefix, track.known.count, track.known.start, track.known.head))
+    if found is None or len(found.messages) != count:
+        raise Malformed("the outgoing body does not read back")

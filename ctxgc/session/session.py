@@ -1,0 +1,289 @@
+"""One conversation: ``prepare`` decides the bytes that go upstream, ``admit`` books them, ``settle`` books the answer.
+
+Rule: only what decides the outgoing bytes is done before they leave; everything else waits for ``admit``. Whatever goes
+wrong in here, the request leaves as it came.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from ctxgc.core import stub
+from ctxgc.core.journal import AnyEntry, Bypass, Open, Recall, Recovery, Settlement, decode
+from ctxgc.core.policy import Policy
+from ctxgc.core.spans import Malformed
+from ctxgc.core.state import State
+from ctxgc.errors import UnknownHandle
+from ctxgc.session.admission import Booked, Meter, Pending, admission, begun, new_schemas
+from ctxgc.session.eden import Eden, Planned, Rules
+from ctxgc.session.journalling import Journal
+from ctxgc.session.originals import content
+from ctxgc.session.projection import Invalid, Outgoing, Track, project
+from ctxgc.session.recognise import Recognised, raw_messages, recognise
+from ctxgc.store import Node, Store, Stub
+from ctxgc.wire.codec import Body, Codec
+
+T = TypeVar("T")
+
+TRACKS = 8
+"""Histories of one session that are kept ready to be resumed: the main one, its branches, helper calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What all sessions of a process share. ``clock`` gives Unix seconds, ``new_id`` 16 bytes for a call.
+
+    ``meter`` makes the counter for a model; ``retrieval`` maps a tool's name to a source or None; ``observe`` is told
+    every entry, with the session's state after it.
+    """
+
+    store: Store
+    codec: Codec
+    policies: Sequence[Policy]
+    meter: Callable[[str], Meter]
+    clock: Callable[[], float]
+    new_id: Callable[[], bytes]
+    retrieval: Callable[[str], str | None] = lambda _: None
+    observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What to send. ``bypass`` says why the request goes as it came, because of us (empty: it does not)."""
+
+    call: bytes
+    body: bytes
+    model: str = ""
+    bypass: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A body that is known to begin with a track of this session, split behind it."""
+
+    body: Body
+    track: Track
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A request that went on as it came, and is to be booked as that."""
+
+    call: bytes
+    at: float
+    reason: str
+    text: bytes = b""
+
+
+class Session:
+    """See the module. Not thread-safe: shells hold a lock around its verbs."""
+
+    def __init__(self, key: bytes, scope: bytes, origin: str, kit: Kit, state: State | None = None) -> None:
+        self.key, self.scope, self.origin, self.kit = key, scope, origin, kit
+        self.state = state or State()
+        self.tracks: deque[Track] = deque(maxlen=TRACKS)
+        self._pending: deque[Pending | _Unread] = deque()
+        self._durable: dict[bytes, Future[None]] = {}
+        self._journal = Journal(kit.store, key, kit.clock)
+        self._mint = partial(stub.mint, kit.store.secret, key)
+
+    @classmethod
+    def restoring(cls, key: bytes, kit: Kit) -> Generator[None, None, Session | None]:
+        """The session of that key as its journal tells it; None if there is none. Calls left open are closed."""
+        state = State()
+        for entry in kit.store.entries(key):
+            state.apply(decode(entry.body))
+            yield
+        if state.opened is None:
+            return None
+        session = cls(key, state.opened.scope, state.opened.origin, kit, state)
+        for call in tuple(state.unsettled):
+            session._write(Recovery(at=kit.clock(), call=call))
+        return session
+
+    @property
+    def broken(self) -> bool:
+        """Whether the journal lost something, so that the session must be restored before it goes on."""
+        return self._journal.broken
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way, so that the session may be let go and restored from its journal later."""
+        return not (self._pending or self.state.unsettled or self._journal.waiting)
+
+    def prepare(self, text: bytes) -> Prepared:
+        """Decide what to send for a request body. Never raises: at worst the body goes as it came."""
+        return drain(self.preparing(text))
+
+    def preparing(self, text: bytes, resumed: Resumed | None = None) -> Generator[None, None, Prepared]:
+        """``prepare`` in slices: yields where others may be served meanwhile."""
+        call = self.kit.new_id()
+        try:
+            yield from self.admitting()
+            return (yield from self._prepare(call, text, resumed or self.resume(text)))
+        except (Malformed, Invalid) as error:
+            reason = f"{type(error).__name__.lower()}: {error}"
+        except Exception as error:  # fail open: no fault of ours may stop a request
+            reason = f"fault: {type(error).__name__}"
+        return self.bypass(call, text, reason)
+
+    def resume(self, text: bytes) -> Resumed | None:
+        """The track that a body begins with, newest first. Raises ``Malformed``."""
+        for track in self.tracks:
+            body = self.kit.codec.resume(text, track.known)
+            if body is not None:
+                return Resumed(body, track)
+        return None
+
+    def bypass(self, call: bytes, text: bytes, reason: str) -> Prepared:
+        """Let a request go as it came, and have the journal say why."""
+        self._pending.append(_Unread(call, self.kit.clock(), reason, text))
+        return Prepared(call, text, bypass=reason)
+
+    def admit(self) -> None:
+        """Book all that was prepared and not booked yet."""
+        drain(self.admitting())
+
+    def admitting(self) -> Generator[None, None, None]:
+        """``admit`` in slices."""
+        while self._pending:
+            pending = self._pending.popleft()
+            try:
+                if isinstance(pending, _Unread):
+                    self._book_bypass(pending)
+                else:
+                    self._book(pending, (yield from admission(pending, self.state, self.kit.codec)))
+            except Exception as error:  # fail open: it was sent; the journal says that it is not booked
+                self.tracks.clear()
+                self._book_bypass(_Unread(pending.call, pending.at, f"not booked: {type(error).__name__}"))
+
+    def durable(self, call: bytes) -> Future[None] | None:
+        """Done when the intent of a call is on disk (or holds the store's error); None if nothing of it was booked."""
+        return self._durable.get(call)
+
+    def settle(self, settlement: Settlement, reply: bytes = b"") -> Future[None]:
+        """Book how a call ended, with the reply's bytes. Done when that, and all before it, is on disk."""
+        self.admit()
+        self._durable.pop(settlement.call, None)
+        return self._write(settlement, (reply,) if reply else ())
+
+    def recall(self, handle: str, *, by: str = "host") -> str:
+        """The content behind a handle, exactly as it came. Raises ``UnknownHandle``."""
+        self.admit()
+        cell = self.state.by_handle.get(handle, -1)
+        self._write(Recall(at=self.kit.clock(), handle=handle, by=by, cell=cell, found=cell >= 0))
+        if cell < 0:
+            raise UnknownHandle(f"no content of this session has the handle {handle!r}")
+        return content(self.state, self.kit.store, self.kit.codec, cell)
+
+    def _prepare(self, call: bytes, text: bytes, resumed: Resumed | None) -> Generator[None, None, Prepared]:
+        body, track = (resumed.body, resumed.track) if resumed else (self.kit.codec.split(text), None)
+        raws, head = raw_messages(body), track.head if track else -1
+        found = yield from recognise(self.state, self.kit.codec, self.scope, raws, head)
+        model = model_of(body)
+        meter = self.kit.meter(model)
+        eden = self._eden(found, body, meter)
+        planned = yield from _plan(eden, found)
+        planned, outgoing = self._project(body, track, raws, found, planned, eden.faults)
+        for fault in eden.faults:
+            self._pending.append(_Unread(call, self.kit.clock(), fault))
+        kept = self._track(body, track, outgoing, found)
+        self._pending.append(Pending(call, self.kit.clock(), model, body, outgoing, found, planned, track, kept, meter))
+        return Prepared(call, outgoing.text, model, "; ".join(eden.faults))
+
+    def _eden(self, found: Recognised, body: Body, meter: Meter) -> Eden:
+        rules = Rules(self.kit.policies, meter.count, self._mint, self.kit.retrieval)
+        cell = len(self.state.cells) + new_schemas(self.state, body, self.kit.codec)
+        return Eden(self.state, rules, found.parent, cell, begun(self.state, found.parent))
+
+    def _project(
+        self,
+        body: Body,
+        track: Track | None,
+        raws: list[tuple[bytes, bytes]],
+        found: Recognised,
+        planned: tuple[Planned, ...],
+        faults: list[str],
+    ) -> tuple[tuple[Planned, ...], Outgoing]:
+        """What is sent; a projection that breaks a rule is made again without the edits of this request."""
+        try:
+            return planned, project(body, track, raws, self.state, found, planned, self.kit.codec)
+        except (Invalid, Malformed) as error:
+            faults.append(f"validator: {error}")
+            plain = tuple(replace(plan, edits=()) for plan in planned)
+            return plain, project(body, track, raws, self.state, found, plain, self.kit.codec)
+
+    def _track(self, body: Body, track: Track | None, outgoing: Outgoing, found: Recognised) -> Track:
+        known = body.known()
+        sent = known.prefix if outgoing.text is body.text else outgoing.text[: outgoing.end]
+        head = len(self.state.nodes) + len(found.drafts) - 1 if found.drafts else found.parent
+        kept = Track(known, sent, head)
+        if track is not None and track in self.tracks:
+            self.tracks.remove(track)
+        self.tracks.appendleft(kept)
+        return kept
+
+    def _book(self, pending: Pending, booked: Booked) -> None:
+        records = []
+        if self.state.opened is None:
+            opened = Open(at=pending.at, scope=self.scope, origin=self.origin, codec=self.kit.codec.name)
+            records.append(self._journal.record(self._apply(opened)))
+        first = len(self.state.nodes)
+        nodes = tuple(
+            Node(first + at, node.parent, node.chain, node.message, node.blob)
+            for at, node in enumerate(booked.allocation.nodes)
+        )
+        records.append(self._journal.record(self._apply(booked.allocation), booked.blobs, nodes))
+        if booked.collection:
+            edits = {edit.handle: edit.cell for edit in booked.collection.edits}  # one content, one handle
+            stubs = tuple(Stub(handle, cell) for handle, cell in edits.items() if handle not in self.state.by_handle)
+            records.append(self._journal.record(self._apply(booked.collection), stubs=stubs))
+        self._durable[pending.call] = self._journal.write(*records)
+
+    def _book_bypass(self, pending: _Unread) -> None:
+        digest = hashlib.sha256(pending.text).digest() if pending.text else b""
+        entry = Bypass(at=pending.at, call=pending.call, reason=pending.reason, received=digest, size=len(pending.text))
+        if self.state.opened is None:
+            self._write(Open(at=pending.at, scope=self.scope, origin=self.origin, codec=self.kit.codec.name))
+        self._durable[pending.call] = self._write(entry, (pending.text,) if pending.text else ())
+
+    def _write(self, entry: AnyEntry, blobs: Sequence[bytes] = ()) -> Future[None]:
+        return self._journal.write(self._journal.record(self._apply(entry), blobs))
+
+    def _apply(self, entry: AnyEntry) -> AnyEntry:
+        self.state.apply(entry)
+        self.kit.observe(self.state, entry)
+        return entry
+
+
+def drain(steps: Generator[None, None, T]) -> T:
+    """Run slices to their end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+
+
+def model_of(body: Body) -> str:
+    """The model a request names; empty if it names none."""
+    try:
+        model = json.loads(body.fields.get("model", b'""'))
+    except ValueError:
+        return ""
+    return model if isinstance(model, str) else ""
+
+
+def _plan(eden: Eden, found: Recognised) -> Generator[None, None, tuple[Planned, ...]]:
+    planned = []
+    for draft in found.drafts:
+        planned.append(eden.plan(draft))
+        yield
+    return tuple(planned)

@@ -1,0 +1,101 @@
+"""The seam between wire formats and the rest: what a codec can do, and the values that cross.
+
+Rule: a codec is pure, knows nothing of sessions, and gives offsets into the bytes as they came, so that whoever edits
+them splices. A format whose history is not a list of messages (Responses' items) calls each element a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ctxgc.core.block import Block, Message
+from ctxgc.core.journal import Usage
+from ctxgc.core.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A request body, split. ``text[:start]`` precedes the first message, ``text[end:]`` follows the last.
+
+    ``messages`` are spans into ``text`` of the messages from ``first`` on: a body that begins with the bytes of an
+    earlier one is only split behind them. ``fields`` holds the raw bytes of every top-level member but the history,
+    ``head`` those of them that stand before it. ``behind`` is where the split began: ``start``, or the prefix's end.
+    """
+
+    text: bytes
+    start: int
+    end: int
+    messages: tuple[Span, ...]
+    fields: Mapping[str, bytes]
+    head: Mapping[str, bytes]
+    behind: int
+    first: int = 0
+
+    def known(self) -> Known:
+        """What to keep of this body, for the next one to be resumed behind it."""
+        return Known(self.text[: self.end], self.first + len(self.messages), self.start, self.head)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was kept of a body for the next one to be compared with: its bytes up to the end of its last message,
+    how many messages these hold, where the first began, and the members that stand before the history."""
+
+    prefix: bytes
+    count: int
+    start: int
+    head: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a provider answered: its usage, the model it named, the blocks it wrote, how it finished, or its error."""
+
+    usage: Usage | None = None
+    model: str = ""
+    blocks: tuple[Block, ...] = ()
+    finish: str = ""
+    error: str = ""
+    complete: bool = True
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+class ReplyReader(Protocol):
+    """Reads a reply while its bytes are relayed; nothing it meets may raise."""
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next bytes of the reply, cut anywhere."""
+
+    def finish(self) -> Reply:
+        """What the reply said, also if it broke off."""
+
+
+class Codec(Protocol):
+    """One wire format."""
+
+    @property
+    def name(self) -> str:
+        """The name it has in the journal: its module's."""
+
+    def split(self, text: bytes) -> Body:
+        """Split a body. Raises ``Malformed`` for what is not a request of this format."""
+
+    def resume(self, text: bytes, known: Known) -> Body | None:
+        """Split only what is new in a body that begins with a known one's bytes; None if it does not."""
+
+    def decode(self, raw: bytes) -> Message:
+        """One message's blocks. Raises ``Malformed``. Unknown kinds of content become blocks of kind ``other``."""
+
+    def schemas(self, body: Body) -> tuple[Message, ...]:
+        """The tool schemas of a body, one message each."""
+
+    def project(self, raw: bytes, edits: Mapping[int, str]) -> bytes:
+        """The message as it is sent: the text of the numbered blocks replaced, ctxgc's own fields taken out."""
+
+    def problems(self, before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]:
+        """Why ``after`` may not stand for ``before``, messages both: every rule it breaks and ``before`` did not."""
+
+    def reader(self, *, stream: bool) -> ReplyReader:
+        """A reader for the reply to a request."""

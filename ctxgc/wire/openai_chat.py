@@ -1,0 +1,210 @@
+"""Chat completions: requests to blocks, and edits spliced back into the original bytes.
+
+Rule: what this codec does not understand it leaves alone. Unknown fields, parts and roles become blocks that are
+counted and never edited.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ctxgc.core import spans
+from ctxgc.core.block import Author, Block, Kind, Mark, Media, Message
+from ctxgc.wire import body, openai_chat_reply, openai_chat_rules
+from ctxgc.wire.codec import Body, Known, ReplyReader
+from ctxgc.wire.media import data_url_media
+
+HISTORY = "messages"
+OWN_FIELD = "ctxgc"
+MESSAGE_OVERHEAD = 4
+"""Tokens around a message: three of framing and its role (OpenAI's cookbook, "How to count tokens")."""
+CALL_OVERHEAD = 3
+"""Tokens around a call besides its name and arguments: what its recipient line takes; an estimate."""
+_AUTHORS = {
+    "system": Author.SYSTEM,
+    "developer": Author.SYSTEM,
+    "user": Author.USER,
+    "assistant": Author.AGENT,
+    "tool": Author.TOOL,
+    "function": Author.TOOL,
+}
+_VOLATILE = frozenset({"cache_control", "prompt_cache_breakpoint", OWN_FIELD})
+_THINKING = ("reasoning_content", "reasoning")
+
+Json = dict[str, "Value"]
+Value = str | int | float | bool | None | list["Value"] | Json
+
+
+class OpenAIChat:
+    """The codec for ``/v1/chat/completions`` and its many look-alikes."""
+
+    name = "openai_chat"
+
+    def split(self, text: bytes) -> Body:
+        """See ``Codec.split``."""
+        return body.split(text, HISTORY)
+
+    def resume(self, text: bytes, known: Known) -> Body | None:
+        """See ``Codec.resume``."""
+        return body.resume(text, HISTORY, known)
+
+    def decode(self, raw: bytes) -> Message:
+        """See ``Codec.decode``."""
+        message = _load(raw)
+        role = message.get("role")
+        role = role if isinstance(role, str) else ""
+        author = _AUTHORS.get(role, Author.USER)
+        first, *rest = tuple(_blocks(message, author)) or (Block(Kind.OTHER, author),)
+        first = replace(first, overhead=first.overhead + MESSAGE_OVERHEAD)
+        return Message(_digest(message), role, (first, *rest), _mark(message))
+
+    def schemas(self, body: Body) -> tuple[Message, ...]:
+        """See ``Codec.schemas``; legacy ``functions`` are schemas too."""
+        found = []
+        for key in ("tools", "functions"):
+            raw = body.fields.get(key, b"")
+            for span in spans.elements(raw) if raw.startswith(b"[") else ():
+                found.append(_schema(span.of(raw)))
+        return tuple(found)
+
+    def project(self, raw: bytes, edits: Mapping[int, str]) -> bytes:
+        """See ``Codec.project``."""
+        if edits:
+            blocks = self.decode(raw).blocks
+            raw = spans.replace(raw, {_path(blocks[number]): text for number, text in edits.items()})
+        return spans.remove(raw, OWN_FIELD) if b'"ctxgc"' in raw else raw
+
+    def problems(self, before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]:
+        """See ``Codec.problems``."""
+        return openai_chat_rules.problems(before, after)
+
+    def reader(self, *, stream: bool) -> ReplyReader:
+        """See ``Codec.reader``."""
+        return openai_chat_reply.reader(stream=stream)
+
+
+def _load(raw: bytes) -> Json:
+    try:
+        message = json.loads(raw.decode(), parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError) as error:
+        raise spans.Malformed(str(error)) from None
+    if not isinstance(message, dict):
+        raise spans.Malformed("a message is not an object")
+    return message
+
+
+def _digest(message: Json) -> bytes:
+    """The sha256 of the message without volatile markers, keys sorted, a lone text part written as a string."""
+    form = json.dumps(_canonical(message), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(form.encode()).digest()
+
+
+def _canonical(value: Value) -> Value:
+    if isinstance(value, dict):
+        return {key: _canonical(item) for key, item in value.items() if key not in _VOLATILE}
+    if isinstance(value, list):
+        return [_canonical(item) for item in value]
+    return value
+
+
+def _mark(message: Json) -> Mark:
+    """What the application says in its ``ctxgc`` field: ``{"tag": "...", "pin": true}``."""
+    field = message.get(OWN_FIELD)
+    if not isinstance(field, dict):
+        return Mark()
+    tag = field.get("tag")
+    return Mark(tag if isinstance(tag, str) and tag else None, field.get("pin") is True)
+
+
+def _blocks(message: Json, author: Author) -> Iterator[Block]:
+    """The blocks in the order the model reads them: thinking, content, refusal, audio, calls."""
+    for key in _THINKING:
+        thought = message.get(key)
+        if isinstance(thought, str) and thought:
+            yield Block(Kind.THINKING, author, thought)
+            break
+    yield from _content(message, author)
+    refusal = message.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        yield Block(Kind.REFUSAL, author, refusal)
+    if isinstance(message.get("audio"), dict):
+        yield Block(Kind.AUDIO, author, media=Media())
+    yield from _calls(message, author)
+
+
+def _content(message: Json, author: Author) -> Iterator[Block]:
+    content = message.get("content")
+    kind, name, call_id = Kind.TEXT, "", ""
+    if author is Author.TOOL:
+        kind, name, call_id = Kind.TOOL_RESULT, _text(message, "name"), _text(message, "tool_call_id")
+    if isinstance(content, str) and (content or kind is Kind.TOOL_RESULT):
+        yield Block(kind, author, content, ("content",), name, call_id)
+    elif isinstance(content, list):
+        for index, part in enumerate(content):
+            yield _part(part, index, kind, author, name, call_id)
+
+
+def _part(part: Value, index: int, kind: Kind, author: Author, name: str, call_id: str) -> Block:
+    at: spans.Path = ("content", index)
+    if isinstance(part, str):
+        return Block(kind, author, part, at, name, call_id)
+    if not isinstance(part, dict):
+        return Block(Kind.OTHER, author, json.dumps(part), None, name, call_id)
+    sort = part.get("type")
+    if sort == "text" and isinstance(part.get("text"), str):
+        return Block(kind, author, _text(part, "text"), (*at, "text"), name, call_id)
+    if sort == "refusal":
+        return Block(Kind.REFUSAL, author, _text(part, "refusal"))
+    if sort == "image_url":
+        image = part.get("image_url")
+        image = image if isinstance(image, dict) else {"url": image}
+        return Block(Kind.IMAGE, author, media=data_url_media(_text(image, "url"), _text(image, "detail")))
+    if sort == "input_audio":
+        audio = part.get("input_audio")
+        size = len(_text(audio, "data")) * 3 // 4 if isinstance(audio, dict) else 0
+        return Block(Kind.AUDIO, author, media=Media(size=size))
+    if sort == "file":
+        file = part.get("file")
+        size = len(_text(file, "file_data")) * 3 // 4 if isinstance(file, dict) else 0
+        return Block(Kind.FILE, author, media=Media(size=size))
+    return Block(Kind.OTHER, author, json.dumps(part, ensure_ascii=False), None, name, call_id)
+
+
+def _calls(message: Json, author: Author) -> Iterator[Block]:
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if not isinstance(call, dict):
+            continue
+        custom = call.get("custom")
+        function = call.get("function")
+        inner: Json = custom if isinstance(custom, dict) else function if isinstance(function, dict) else {}
+        text = _text(inner, "input") if inner is custom else _text(inner, "arguments")
+        yield Block(Kind.TOOL_CALL, author, text, None, _text(inner, "name"), _text(call, "id"), overhead=CALL_OVERHEAD)
+    legacy = message.get("function_call")
+    if isinstance(legacy, dict):
+        yield Block(
+            Kind.TOOL_CALL, author, _text(legacy, "arguments"), None, _text(legacy, "name"), overhead=CALL_OVERHEAD
+        )
+
+
+def _schema(raw: bytes) -> Message:
+    schema = _load(raw)
+    inner = schema.get("function") or schema.get("custom") or schema
+    name = _text(inner, "name") if isinstance(inner, dict) else ""
+    name = name or _text(schema, "type")
+    block = Block(Kind.TOOL_SCHEMA, Author.SYSTEM, raw.decode(errors="replace"), None, name)
+    return Message(hashlib.sha256(raw).digest(), "tools", (block,))
+
+
+def _path(block: Block) -> spans.Path:
+    if block.path is None:
+        raise spans.Malformed(f"a block of kind {block.kind} is not to be edited")
+    return block.path
+
+
+def _text(value: Json, key: str) -> str:
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
