@@ -9,15 +9,16 @@ import fnmatch
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 
 from ctxgc.core.journal import AnyEntry
 from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
 from ctxgc.session import Kit
 from ctxgc.store import Store
-from ctxgc.tokens.measure import meter_for
+from ctxgc.tokens.measure import Meter, meter_for
 from ctxgc.wire.openai_chat import OpenAIChat
+
+_MODELS = 64
 
 
 def make_kit(
@@ -31,12 +32,23 @@ def make_kit(
         store=store,
         codec=OpenAIChat(),
         policies=tuple(policies),
-        meter=lru_cache(maxsize=64)(meter_for),
+        meter=_remembered(),
         clock=time.time,
         new_id=lambda: uuid.uuid4().bytes,
         retrieval=source_of(tags or {}),
         observe=observe,
     )
+
+
+def _remembered() -> Callable[[str], Meter]:
+    meters: dict[str, Meter] = {}
+
+    def meter(model: str) -> Meter:
+        if model not in meters and len(meters) < _MODELS:
+            meters[model] = meter_for(model)
+        return meters.get(model) or meter_for(model)
+
+    return meter
 
 
 def source_of(tags: Mapping[str, str]) -> Callable[[str], str | None]:

@@ -146,12 +146,16 @@ class Recall(Entry, frozen=True, tag="recall", kw_only=True):
 
 
 class Bypass(Entry, frozen=True, tag="bypass", kw_only=True):
-    """A request went on as it came, because of us: why, and the sha256 of its body (and its size in bytes)."""
+    """A request went on as it came, because of us: why, and the sha256 of its body (and its size in bytes).
+
+    ``plain`` says that the session's requests go as they come from here on: all its edits are taken back.
+    """
 
     call: bytes
     reason: str
     received: bytes = b""
     size: int = 0
+    plain: bool = False
 
 
 class Gap(Entry, frozen=True, tag="gap", kw_only=True):

@@ -77,6 +77,7 @@ class State:
         self.results: dict[tuple[str, bytes], list[int]] = {}
         self.unsettled: dict[bytes, Allocation] = {}
         self.calls = 0
+        self.plain = False
         self.resurrected: dict[int, int] = {}
 
     def apply(self, entry: AnyEntry) -> None:
@@ -92,6 +93,8 @@ class State:
                 self.unsettled.pop(entry.call, None)
             case Recall(found=True):
                 self.resurrected[entry.cell] = self.resurrected.get(entry.cell, 0) + 1
+            case Bypass(plain=True):
+                self._take_back()
             case Recall() | Bypass() | Gap():
                 pass
 
@@ -163,6 +166,14 @@ class State:
             self.nodes[node.id] = replace(node, edits=texts)
         if entry.edits:
             self._retally(min(self.owners[edit.cell] for edit in entry.edits))
+
+    def _take_back(self) -> None:
+        """Nothing is sent in another form any more; handles still lead to what they stood for."""
+        self.plain = True
+        self.edits.clear()
+        self.cells = [replace(cell, sent=cell.tokens) for cell in self.cells]
+        self.nodes = [replace(node, edits={}) for node in self.nodes]
+        self._retally(0)
 
     def _retally(self, first: int) -> None:
         """Sum up anew what is sent, from the first changed node on: a parent's number is below its children's."""

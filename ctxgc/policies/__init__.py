@@ -1,1 +1,111 @@
-"""Placeholder."""
+"""Policies: one file each; a policy's name is its module's name, and configuration finds it by that name.
+
+Rule: nothing is registered or imported before it is asked for, so a new policy is a new file and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+
+import msgspec
+
+from ctxgc.core.policy import Policy
+
+DEFAULT = "eden"
+"""The preset in use where nothing else is said."""
+
+_PRESETS = {"observe": (), "lossless": ("dedup", "minify"), "eden": ("dedup", "minify", "truncate")}
+
+
+class PolicyError(ValueError):
+    """A configuration names a policy, a preset or a parameter that does not exist or does not fit; one line."""
+
+
+def names() -> tuple[str, ...]:
+    """The names of the policies in this package, sorted."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def presets() -> Mapping[str, tuple[str, ...]]:
+    """What each preset consists of, in order: ``observe`` nothing, ``lossless`` what loses nothing, ``eden`` all."""
+    return dict(_PRESETS)
+
+
+def preset(name: str) -> tuple[Policy, ...]:
+    """The policies of a preset, with their defaults. Raises ``PolicyError`` for an unknown one."""
+    if name not in _PRESETS:
+        raise PolicyError(_unknown("preset", name, _PRESETS))
+    return build([{"name": policy} for policy in _PRESETS[name]])
+
+
+def build(tables: Sequence[Mapping[str, object]]) -> tuple[Policy, ...]:
+    """The policies that configuration tables describe, in order; raises ``PolicyError``.
+
+    A table has a ``name`` (one of ``names()``, or ``package.module:Class`` for somebody else's) and parameters.
+    Where a parameter is a tuple of pairs, a table is taken as its pairs, in order.
+    """
+    return tuple(_build(table) for table in tables)
+
+
+def _build(table: Mapping[str, object]) -> Policy:
+    name = table.get("name")
+    if not isinstance(name, str) or not name:
+        raise PolicyError("a policy table needs a name")
+    make = _third_party(name) if ":" in name else _built_in(name)
+    parameters = {str(key): value for key, value in table.items() if key != "name"}
+    policy = _typed(name, make, parameters) if is_dataclass(make) else _called(name, make, parameters)
+    if not isinstance(getattr(policy, "name", None), str) or not callable(getattr(policy, "propose", None)):
+        raise PolicyError(f"policy {name!r}: not a policy: it needs a name and a propose method")
+    return policy  # type: ignore[return-value]
+
+
+def _built_in(name: str) -> Callable[..., object]:
+    if name not in names():
+        raise PolicyError(_unknown("policy", name, names()))
+    return _load(name, f"{__name__}.{name}", "".join(part.capitalize() for part in name.split("_")))
+
+
+def _third_party(name: str) -> Callable[..., object]:
+    module, _, attribute = name.partition(":")
+    return _load(name, module, attribute)
+
+
+def _load(name: str, module: str, attribute: str) -> Callable[..., object]:
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise PolicyError(f"policy {name!r}: {error}") from error
+    if not callable(found):
+        raise PolicyError(f"policy {name!r}: {attribute} is not a class")
+    return found  # type: ignore[no-any-return]
+
+
+def _typed(name: str, make: Callable[..., object], parameters: dict[str, object]) -> object:
+    """A dataclass from its parameters, checked against the types of its fields."""
+    known = {field.name: str(field.type) for field in fields(make) if field.init}  # type: ignore[arg-type]
+    for key, value in parameters.items():
+        if key not in known:
+            raise PolicyError(f"policy {name!r}: {_unknown('parameter', key, known)}")
+        if isinstance(value, Mapping) and known[key].startswith("tuple["):
+            parameters[key] = list(value.items())
+    try:
+        return msgspec.convert(parameters, type=make)
+    except (msgspec.ValidationError, ValueError, TypeError) as error:
+        raise PolicyError(f"policy {name!r}: {error}") from error
+
+
+def _called(name: str, make: Callable[..., object], parameters: dict[str, object]) -> object:
+    try:
+        return make(**parameters)
+    except (TypeError, ValueError) as error:
+        raise PolicyError(f"policy {name!r}: {error}") from error
+
+
+def _unknown(what: str, name: str, known: Mapping[str, object] | Sequence[str]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
+    return f"unknown {what} {name!r}: {hint}"

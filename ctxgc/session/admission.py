@@ -25,9 +25,11 @@ _INLINE = 256
 
 
 class Meter(Protocol):
-    """Counts for one model, offline. ``exact`` is False where the model's tokenizer is not known."""
+    """Counts for one model, offline."""
 
-    exact: bool
+    @property
+    def exact(self) -> bool:
+        """False where the model's own tokenizer is not known."""
 
     def count(self, text: str) -> int:
         """Tokens of a text."""

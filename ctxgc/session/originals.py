@@ -6,11 +6,11 @@ Rule: everything is hashed again on the way; what does not agree is an error and
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ctxgc.core.journal import Allocation, Piece
+from ctxgc.core.journal import Allocation, AnyEntry, Collection, Piece
 from ctxgc.core.state import Node, State
-from ctxgc.store import Store
+from ctxgc.store import Store, StoreError
 from ctxgc.wire.codec import Codec
 
 
@@ -25,7 +25,7 @@ def lines(text: str, first: int, last: int) -> str:
     return "".join(text.splitlines(keepends=True)[max(first, 1) - 1 : last])
 
 
-def received(state: State, store: Store, entry: Allocation) -> bytes:
+def received(state: State, store: Store, codec: Codec, entry: Allocation) -> bytes:
     """The request body as it came, from the pieces around its history and the messages of its path."""
     return b"".join(_body(state, store, entry, lambda node, raw: raw))
 
@@ -35,12 +35,29 @@ def sent(state: State, store: Store, codec: Codec, entry: Allocation) -> bytes:
     return b"".join(_body(state, store, entry, lambda node, raw: codec.project(raw, node.edits)))
 
 
-def disagreements(state: State, store: Store, codec: Codec, entry: Allocation) -> Iterator[str]:
-    """What of a request cannot be rebuilt to the bytes whose hashes the journal holds."""
-    for word, body, digest in (
-        ("received", received(state, store, entry), entry.received),
-        ("sent", sent(state, store, codec, entry), entry.sent),
-    ):
+def disagreements(entries: Iterable[AnyEntry], store: Store, codec: Codec) -> Iterator[str]:
+    """What of a session's requests cannot be rebuilt to the bytes whose hashes its journal holds.
+
+    A call's edits follow its allocation, so each call is checked when the next entry that is not its own comes.
+    """
+    state, call = State(), None
+    for entry in entries:
+        if call is not None and not isinstance(entry, Collection):
+            yield from _compare(state, store, codec, call)
+            call = None
+        state.apply(entry)
+        call = entry if isinstance(entry, Allocation) else call
+    if call is not None:
+        yield from _compare(state, store, codec, call)
+
+
+def _compare(state: State, store: Store, codec: Codec, entry: Allocation) -> Iterator[str]:
+    for word, rebuild, digest in (("received", received, entry.received), ("sent", sent, entry.sent)):
+        try:
+            body = rebuild(state, store, codec, entry)
+        except StoreError as error:
+            yield f"the body {word} in call {entry.call.hex()} cannot be rebuilt: {error}"
+            continue
         if hashlib.sha256(body).digest() != digest:
             yield f"the body {word} in call {entry.call.hex()} does not rebuild to the bytes that were booked"
 

@@ -15,7 +15,7 @@ from ctxgc.core.state import State
 from ctxgc.session.admission import begun
 from ctxgc.session.identity import Identity, credential, from_fields, from_headers, scope_of
 from ctxgc.session.recognise import SLICE, chain_of, raw_messages, scoped
-from ctxgc.session.session import Kit, Resumed, Session
+from ctxgc.session.session import Kit, Resumed, Session, drain
 
 LIVE = 256
 """Sessions kept in memory; the least recently used one makes room and is restored from its journal when it goes on."""
@@ -64,12 +64,18 @@ class Sessions:
             return Found(known)
         return Found((yield from self._by_chain(owner, scope, raws)))
 
+    def strays(self, headers: Mapping[str, str]) -> Session:
+        """Where requests of a credential are booked that belong to no conversation, since they could not be read."""
+        owner = credential(headers)
+        key = hashlib.sha256(b"ctxgc strays\0" + owner).digest()
+        return self._live.get(key) or self._keep(owner, drain(self._new(owner, key, bytes(32))))
+
     def get(self, key: bytes) -> Generator[None, None, Session | None]:
         """The session of that key, from memory or from its journal."""
-        session = self._live.get(key)
-        if session is None or session.broken:
-            session = yield from Session.restoring(key, self.kit)
-        return session
+        live = self._live.get(key)
+        if live is not None and not live.broken:
+            return live
+        return (yield from Session.restoring(key, self.kit))
 
     def _get(self, owner: bytes, key: bytes, identity: Identity) -> Generator[None, None, Session]:
         session = yield from self.get(key)
@@ -128,12 +134,19 @@ class Sessions:
         return self._keep(owner, session or Session(key, scope, Identity().origin, self.kit))
 
     def _keep(self, owner: bytes, session: Session) -> Session:
-        """Have the session in memory as the newest one, and let the oldest go."""
-        if self._live.get(session.key) is not session:
+        """Have the session in memory as the newest one, and let the oldest go.
+
+        Of two that were restored at once, the first is kept.
+        """
+        live = self._live.get(session.key)
+        if live is not None and not live.broken:
+            session = live
+        else:
             keys = self._of_credential.setdefault(owner, [])
             if session.key not in keys:
                 keys.append(session.key)
             self._live[session.key] = session
+            session.recover()
         self._live.move_to_end(session.key)
         surplus = len(self._live) - self._limit
         for key in [key for key, kept in self._live.items() if kept.idle and kept is not session][: max(surplus, 0)]:

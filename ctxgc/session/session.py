@@ -96,17 +96,19 @@ class Session:
 
     @classmethod
     def restoring(cls, key: bytes, kit: Kit) -> Generator[None, None, Session | None]:
-        """The session of that key as its journal tells it; None if there is none. Calls left open are closed."""
+        """The session of that key as its journal tells it, in slices; None if there is none."""
         state = State()
         for entry in kit.store.entries(key):
             state.apply(decode(entry.body))
             yield
         if state.opened is None:
             return None
-        session = cls(key, state.opened.scope, state.opened.origin, kit, state)
-        for call in tuple(state.unsettled):
-            session._write(Recovery(at=kit.clock(), call=call))
-        return session
+        return cls(key, state.opened.scope, state.opened.origin, kit, state)
+
+    def recover(self) -> None:
+        """Close the calls that a process before this one left open."""
+        for call in tuple(self.state.unsettled):
+            self._write(Recovery(at=self.kit.clock(), call=call))
 
     @property
     def broken(self) -> bool:
@@ -147,6 +149,12 @@ class Session:
         self._pending.append(_Unread(call, self.kit.clock(), reason, text))
         return Prepared(call, text, bypass=reason)
 
+    def go_plain(self, call: bytes, reason: str) -> None:
+        """The provider refused what we made of a request: from now on, this session's requests go as they come."""
+        self.admit()
+        self.tracks.clear()
+        self._write(Bypass(at=self.kit.clock(), call=call, reason=reason, plain=True))
+
     def admit(self) -> None:
         """Book all that was prepared and not booked yet."""
         drain(self.admitting())
@@ -167,6 +175,12 @@ class Session:
     def durable(self, call: bytes) -> Future[None] | None:
         """Done when the intent of a call is on disk (or holds the store's error); None if nothing of it was booked."""
         return self._durable.get(call)
+
+    def estimated(self, call: bytes) -> int:
+        """The input tokens that a call was counted to send; 0 if it was not booked."""
+        self.admit()
+        entry = self.state.unsettled.get(call)
+        return self.state.tokens(entry.head, entry.toolset, sent=True) if entry else 0
 
     def settle(self, settlement: Settlement, reply: bytes = b"") -> Future[None]:
         """Book how a call ended, with the reply's bytes. Done when that, and all before it, is on disk."""
@@ -199,7 +213,7 @@ class Session:
         return Prepared(call, outgoing.text, model, "; ".join(eden.faults))
 
     def _eden(self, found: Recognised, body: Body, meter: Meter) -> Eden:
-        rules = Rules(self.kit.policies, meter.count, self._mint, self.kit.retrieval)
+        rules = Rules(() if self.state.plain else self.kit.policies, meter.count, self._mint, self.kit.retrieval)
         cell = len(self.state.cells) + new_schemas(self.state, body, self.kit.codec)
         return Eden(self.state, rules, found.parent, cell, begun(self.state, found.parent))
 

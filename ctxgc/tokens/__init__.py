@@ -7,7 +7,6 @@ from .bundled import TokenDataUnavailable
 from .calibration import Calibration, ModelError
 from .counter import Counter, TextCounter, counter_for
 from .framing import MESSAGE_TOKENS, REPLY_TOKENS, TOOLS_TOKENS, count_tool_schema, message_overhead
-from .image_header import image_size
 from .images import image_tokens
 from .prices import Price, PriceTable, Step
 
@@ -25,7 +24,6 @@ __all__ = [
     "TokenDataUnavailable",
     "count_tool_schema",
     "counter_for",
-    "image_size",
     "image_tokens",
     "message_overhead",
 ]

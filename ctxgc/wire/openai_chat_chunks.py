@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
@@ -222,6 +223,10 @@ def _fit(kind: Any, value: object) -> Any:
 
 
 def _fit_struct(kind: type[msgspec.Struct], value: dict[str, object]) -> msgspec.Struct:
-    known = (field for field in msgspec.structs.fields(kind) if field.name in value)
-    fitted = {field.name: _fit(field.type, value[field.name]) for field in known}
+    fitted = {name: _fit(shape, value[name]) for name, shape in _fields(kind) if name in value}
     return kind(**{name: part for name, part in fitted.items() if part is not msgspec.UNSET})
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.type) for field in msgspec.structs.fields(kind))

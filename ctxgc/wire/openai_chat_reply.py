@@ -91,7 +91,7 @@ class Reader:
             elif event.strip() == b"[DONE]":
                 self._draft.ended = True
             elif b"\n" in event:  # servers that leave out the empty lines between events
-                self._take_events(event.split(b"\n"))
+                self._take_events(line for line in event.split(b"\n") if line[:1] in (b"{", b"["))
 
     def _take_body(self, body: bytes) -> None:
         one = None if body.startswith(b"[") else decode(_CHUNK, body)
@@ -223,10 +223,10 @@ class _Call:
         if function is None:
             return 0
         self.name = self.name or function.name or ""
-        if self.text.parts == ["{}"]:  # gateways to Anthropic send this before the arguments come
+        delta = as_text(function.input if function.arguments is None else function.arguments)
+        if self.text.parts == ["{}"] and delta.startswith("{"):  # gateways to Anthropic begin with a placeholder
             self.text = _Text()
-        written = function.input if function.arguments is None else function.arguments
-        return self.text.add(as_text(written))
+        return self.text.add(delta)
 
 
 class _Calls:

@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 import apsw
 
@@ -16,6 +17,11 @@ OTHER = b"o" * 32
 
 def digest(data: bytes) -> bytes:
     return sha256(data).digest()
+
+
+def noise(seed: int, size: int) -> bytes:
+    """What does not compress."""
+    return Random(seed).randbytes(size)
 
 
 def record(number: int, session: bytes = SESSION, **more) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -109,7 +110,7 @@ STREAMS = st.lists(
 @given(STREAMS, st.lists(st.integers(0, 80)))
 def test_where_a_stream_is_cut_does_not_matter(stream: bytes, cuts: list[int]) -> None:
     places = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
-    chunks = [stream[start:end] for start, end in zip(places, places[1:], strict=False)]
+    chunks = [stream[start:end] for start, end in pairwise(places)]
     assert split(*chunks) == reference(stream)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxgc.tokens import image_size
+from ctxgc.wire.image_header import image_size
 
 
 def png(width: int, height: int) -> bytes:

@@ -1,0 +1,212 @@
+"""A chat completion on its way through: prepare, send, book while the upstream thinks, relay, settle.
+
+Rule: any fault of ours lets the request go on as it came; the answer's bytes are the upstream's; its end is held back
+until what happened is on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Generator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import aiohttp
+
+from ctxgc.core.journal import Settlement
+from ctxgc.core.spans import Malformed
+from ctxgc.proxy.encoding import TooLarge, Undecodable, decode
+from ctxgc.proxy.exchange import Exchange
+from ctxgc.proxy.headers import Raw, stored, to_upstream
+from ctxgc.proxy.relay import Relayed, relay
+from ctxgc.proxy.upstream import Upstream
+from ctxgc.session import Prepared, Session, Sessions
+from ctxgc.telemetry import Figures
+
+SLICE = 0.002
+"""Seconds after which work on a long history lets other streams be served."""
+PATIENCE = 10.0
+"""Seconds that the end of an answer waits for a store that does not answer."""
+_LARGE = 1 << 20
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A request being answered: what was prepared for it, and what came of it."""
+
+    session: Session
+    prepared: Prepared
+    original: bytes
+    headers: Raw
+    overhead: float
+    began: float = field(default_factory=perf_counter)
+    status: int = 0
+    answer: dict[str, str] = field(default_factory=dict)
+    settled: bool = False
+
+
+class Chat:
+    """Answers ``POST .../chat/completions``."""
+
+    def __init__(self, upstream: Upstream, sessions: Sessions, figures: Figures, *, strict: bool, limit: int) -> None:
+        self._upstream = upstream
+        self._sessions = sessions
+        self._figures = figures
+        self._strict = strict
+        self._limit = limit
+        self._locks: WeakKeyDictionary[Session, asyncio.Lock] = WeakKeyDictionary()
+
+    async def __call__(self, exchange: Exchange) -> None:
+        """Answer one request. Raises ``TooLarge``, ``ClientGone``, and ``aiohttp.ClientError`` before it answers."""
+        raw = await exchange.body(self._limit)
+        ticket = await self._prepare(exchange, raw)
+        if self._strict and not await self._intent(ticket):
+            await exchange.refuse(503, "audit_unavailable", "the audit store cannot be written, and audit is strict")
+            return
+        self._figures.request_started()
+        try:
+            await exchange.while_connected(self._answer(exchange, ticket))
+        finally:
+            if not ticket.settled:
+                await self._settle(ticket, None)
+
+    async def _prepare(self, exchange: Exchange, raw: bytes) -> Ticket:
+        """Decide what to send; whatever is wrong with the body or with us, it is sent as it came."""
+        began, text = perf_counter(), raw
+        plain = {b"accept-encoding": b"identity"}
+        headers = to_upstream(exchange.raw_headers, plain)
+        try:
+            encoding = exchange.headers.get("content-encoding", "identity")
+            if encoding.lower() != "identity":
+                text = decode(raw, encoding, self._limit)
+                headers = [(name, value) for name, value in headers if name.lower() != b"content-encoding"]
+            found = await in_slices(self._sessions.finding(exchange.headers, text))
+            session = found.session
+            async with self._lock(session):
+                prepared = await in_slices(session.preparing(text, found.resumed))
+        except (Malformed, Undecodable) as error:
+            session, prepared = self._stray(exchange, text, f"malformed: {error}")
+        except TooLarge:
+            raise
+        except Exception as error:  # fail open
+            session, prepared = self._stray(exchange, text, f"fault: {type(error).__name__}")
+        return Ticket(session, prepared, text, headers, perf_counter() - began)
+
+    def _stray(self, exchange: Exchange, text: bytes, reason: str) -> tuple[Session, Prepared]:
+        """A request that belongs to no conversation goes as it came, and its credential's strays say why."""
+        session = self._sessions.strays(exchange.headers)
+        return session, session.bypass(self._sessions.kit.new_id(), text, reason)
+
+    async def _answer(self, exchange: Exchange, ticket: Ticket) -> None:
+        sending = asyncio.ensure_future(self._send(exchange, ticket, ticket.prepared.body))
+        try:
+            await asyncio.sleep(0)  # let the request leave before anything is booked
+            await self._admit(ticket)
+            response = await sending
+            if response.status == 400 and ticket.prepared.body != ticket.original:
+                response = await self._again(exchange, ticket, response)
+        finally:
+            sending.cancel()
+        ticket.status, ticket.answer = response.status, stored(response.raw_headers)
+        try:
+            reader = self._sessions.kit.codec.reader(stream=response.content_type == "text/event-stream")
+            await relay(exchange, response, reader, lambda relayed: self._settle(ticket, relayed))
+        finally:
+            response.close()
+
+    async def _again(
+        self, exchange: Exchange, ticket: Ticket, refused: aiohttp.ClientResponse
+    ) -> aiohttp.ClientResponse:
+        """Send a refused request as it came, once: if that passes, it was our form that was refused."""
+        again = await self._send(exchange, ticket, ticket.original)
+        if again.status == 400:
+            again.close()
+            return refused
+        refused.close()
+        async with self._lock(ticket.session):
+            ticket.session.go_plain(ticket.prepared.call, "refused: the provider answered 400 to an edited request")
+        return again
+
+    async def _send(self, exchange: Exchange, ticket: Ticket, body: bytes) -> aiohttp.ClientResponse:
+        data = body if len(body) < _LARGE else io.BytesIO(body)
+        return await self._upstream.send("POST", exchange.path, exchange.query, ticket.headers, data)
+
+    async def _admit(self, ticket: Ticket) -> None:
+        async with self._lock(ticket.session):
+            await in_slices(ticket.session.admitting())
+
+    async def _intent(self, ticket: Ticket) -> bool:
+        """Whether the intent of a request is on disk."""
+        await self._admit(ticket)
+        durable = ticket.session.durable(ticket.prepared.call)
+        return durable is not None and await in_time(durable)
+
+    async def _settle(self, ticket: Ticket, relayed: Relayed | None) -> None:
+        """Book how it ended, and wait until that is on disk. Without ``relayed``, the client left, or nobody answered."""
+        ticket.settled = True
+        settlement = _settlement(ticket, relayed, self._sessions.kit.clock())
+        async with self._lock(ticket.session):
+            on_disk = ticket.session.settle(settlement, relayed.copy if relayed else b"")
+        self._figures.request_ended(
+            ticket.prepared.model,
+            settlement.outcome,
+            ticket.overhead,
+            settlement.duration,
+            settlement.first_byte or None,
+        )
+        await in_time(on_disk)
+
+    def _lock(self, session: Session) -> asyncio.Lock:
+        return self._locks.setdefault(session, asyncio.Lock())
+
+
+async def in_slices(steps: Generator[None, None, T]) -> T:
+    """Run slices of work, and let others be served whenever they have taken long enough."""
+    until = perf_counter() + SLICE
+    try:
+        while True:
+            next(steps)
+            if perf_counter() > until:
+                await asyncio.sleep(0)
+                until = perf_counter() + SLICE
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+async def in_time(future: Future[None]) -> bool:
+    """Whether a write came to disk. A store that is slow or failing does not hold an answer for ever."""
+    try:
+        await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), PATIENCE)
+    except Exception:  # the journal keeps what was not stored, and says later how much was late
+        return False
+    return True
+
+
+def _settlement(ticket: Ticket, relayed: Relayed | None, at: float) -> Settlement:
+    reply = relayed.reply if relayed else None
+    return Settlement(
+        at=at,
+        call=ticket.prepared.call,
+        outcome=_outcome(ticket, relayed),
+        status=ticket.status,
+        model=(reply.model if reply else "") or ticket.prepared.model,
+        estimated=ticket.session.estimated(ticket.prepared.call),
+        usage=reply.usage if reply else None,
+        headers=ticket.answer,
+        first_byte=relayed.first_byte if relayed else 0.0,
+        duration=perf_counter() - ticket.began,
+    )
+
+
+def _outcome(ticket: Ticket, relayed: Relayed | None) -> str:
+    if relayed is None:
+        return "aborted" if ticket.status or ticket.answer else "error"
+    if ticket.status >= 400 or relayed.reply.error:
+        return "error"
+    return "ok" if relayed.whole and relayed.reply.complete else "partial"

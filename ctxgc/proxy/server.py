@@ -1,0 +1,94 @@
+"""Running the proxy: socket, server, upstream and store, opened in this order and closed in the other.
+
+Rule: everything that can be refused is refused before the first request is taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import uvicorn
+
+from ctxgc.assemble import make_kit
+from ctxgc.config import Config, default_store
+from ctxgc.core.policy import Policy
+from ctxgc.errors import BindError, ConfigError
+from ctxgc.proxy.app import Proxy
+from ctxgc.proxy.chat import Chat
+from ctxgc.proxy.own import make_own
+from ctxgc.proxy.upstream import Upstream
+from ctxgc.session import Sessions
+from ctxgc.store import open_store
+from ctxgc.telemetry import Figures
+
+
+@asynccontextmanager
+async def running(config: Config, policies: Sequence[Policy], listener: socket.socket) -> AsyncIterator[uvicorn.Server]:
+    """The proxy, answering on ``listener`` until the block ends. Raises ``ConfigError``, ``StoreError``."""
+    store = open_store(config.store or default_store())
+    try:
+        figures = Figures(store_bytes=store.size)
+        sessions = Sessions(make_kit(store, policies, config.tags, figures.observe))
+        figures.sessions = sessions.__len__
+        async with Upstream(config.upstream) as upstream:
+            strict = config.audit == "strict"
+            chat = Chat(upstream, sessions, figures, strict=strict, limit=config.body_limit)
+            own = make_own(sessions, figures)
+            hosts = (config.host, *config.allowed_hosts)
+            app = Proxy(upstream, chat, own, figures, hosts=hosts, limit=config.body_limit)
+            server = uvicorn.Server(_server_config(app))
+            serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+            try:
+                yield server
+            finally:
+                server.should_exit = True
+                await serving
+    finally:
+        store.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Raises ``BindError``."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        text = error.strerror or str(error)
+        raise BindError(f"cannot listen on {host}:{port}: {text}; choose another with --port") from None
+    listener.setblocking(False)
+    return listener
+
+
+async def serve(config: Config, policies: Sequence[Policy], ready: Callable[[str], None]) -> None:
+    """Run until a signal asks to stop. ``ready`` is called with the proxy's base URL."""
+    if not config.upstream:
+        raise ConfigError("no upstream: give --upstream https://api.example.com/v1, or set it in ctxgc.toml")
+    listener = listen(config.host, config.port)
+    async with running(config, policies, listener) as server:
+        host = f"[{config.host}]" if ":" in config.host else config.host
+        ready(f"http://{host}:{listener.getsockname()[1]}")
+        while not server.should_exit:
+            await asyncio.sleep(0.2)
+
+
+def _server_config(app: Proxy) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        log_level="critical",
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=30,
+    )
