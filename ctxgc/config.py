@@ -22,7 +22,7 @@ PROJECT_FILE = "ctxgc.toml"
 
 
 class Config(BaseModel):
-    """Every setting. In ``ctxgc.toml`` each is a top-level key; in the environment ``CTXGC_`` and its name in capitals."""
+    """Every setting: in ``ctxgc.toml`` a top-level key, in the environment ``CTXGC_`` and its name in capitals."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

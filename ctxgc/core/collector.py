@@ -32,12 +32,20 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A cell on its way through the policies; ``note`` is what is still to be said at its end, ``final`` ends it."""
+    """A cell on its way through the policies; ``note`` is what is still to be said at its end, ``final`` ends it.
+
+    ``before`` is the plan without the last verdict: what is done where that one does not pay.
+    """
 
     arrival: Arrival
     verdicts: tuple[Verdict, ...] = ()
     note: str = ""
     final: bool = False
+    before: _Plan | None = None
+
+    def then(self, verdict: Verdict, text: str, *, note: str = "", final: bool = False) -> _Plan:
+        """The plan with one more verdict, which makes ``text`` of it."""
+        return _Plan(replace(self.arrival, text=text), (*self.verdicts, verdict), note, final, self)
 
 
 def collect_eden(
@@ -56,7 +64,7 @@ def collect_eden(
         for verdict in policy.propose(view):
             plan = plans.get(verdict.cell)
             if plan is not None and not plan.final:
-                plans[verdict.cell] = _apply(plan, verdict, mint, site)
+                plans[verdict.cell] = _apply(plan, verdict, heap, mint, site)
     originals = {arrival.id: arrival for arrival in heap.eden}
     edits = (_finish(originals[cell], plan, heap.count, mint) for cell, plan in plans.items())
     return tuple(edit for edit in edits if edit is not None)
@@ -64,32 +72,33 @@ def collect_eden(
 
 def _editable(arrival: Arrival) -> bool:
     block = arrival.block
-    return (
-        block.kind is Kind.TOOL_RESULT and block.author is Author.TOOL and block.path is not None and not arrival.pinned
-    )
+    ours = block.kind is Kind.TOOL_RESULT and block.author is Author.TOOL and block.path is not None
+    return ours and not arrival.pinned and _encodable(arrival.text)
 
 
 def _defused(arrival: Arrival) -> _Plan:
     text = stub.defuse(arrival.text)
     if text == arrival.text:
         return _Plan(arrival)
-    verdict = Verdict(arrival.id, "collector", "defuse", "looked like a stub of ours", text=text)
-    return _Plan(replace(arrival, text=text), (verdict,))
+    return _Plan(arrival).then(Verdict(arrival.id, "collector", "defuse", "looked like a stub of ours"), text)
 
 
-def _apply(plan: _Plan, verdict: Verdict, mint: Callable[[bytes], str], site: Callable[[int], str]) -> _Plan:
-    """The plan after one verdict; a verdict that makes no sense leaves it as it was."""
-    arrival, handle = plan.arrival, mint(plan.arrival.content)
-    if verdict.of is not None:
-        text = stub.pointer(handle, site(verdict.of))
-        return _Plan(replace(arrival, text=text), (*plan.verdicts, verdict), final=True)
-    if verdict.text is not None:
-        changed = replace(arrival, text=stub.defuse(verdict.text))
-        return _Plan(changed, (*plan.verdicts, verdict), note=verdict.reason)
-    cut = _cut(arrival.text, verdict, handle)
-    if cut is None:
+def _apply(
+    plan: _Plan, verdict: Verdict, heap: Heap, mint: Callable[[bytes], str], site: Callable[[int], str]
+) -> _Plan:
+    """The plan after one verdict; a verdict that makes no sense, or cannot be checked, leaves it as it was."""
+    arrival = plan.arrival
+    if not _encodable(f"{verdict.policy}{verdict.action}{verdict.reason}{verdict.unit}{verdict.text or ''}"):
         return plan
-    return _Plan(replace(arrival, text=cut), (*plan.verdicts, verdict), final=True)
+    handle = mint(arrival.content)
+    if verdict.of is not None:
+        if verdict.of == arrival.id or verdict.of != heap.same(arrival):
+            return plan
+        return plan.then(verdict, stub.pointer(handle, site(verdict.of)), final=True)
+    if verdict.text is not None:
+        return plan.then(verdict, stub.defuse(verdict.text), note=verdict.reason)
+    cut = _cut(arrival.text, verdict, handle)
+    return plan if cut is None else plan.then(verdict, cut, final=True)
 
 
 def _cut(text: str, verdict: Verdict, handle: str) -> str | None:
@@ -97,48 +106,53 @@ def _cut(text: str, verdict: Verdict, handle: str) -> str | None:
     edges = [0, *(edge for span in verdict.keep for edge in span), len(text)]
     if edges != sorted(edges):
         return None
-    out: list[str] = []
-    for number, (start, end) in enumerate(zip(edges[::2], edges[1::2], strict=True)):
-        if end > start:
-            label = _label(verdict, number, start, end, len(text))
-            mark = stub.gap(handle, *label)
-            if len(mark) >= end - start:
-                return None
-            out.append(("" if not out or out[-1].endswith("\n") else "\n") + mark + "\n")
-        if number < len(verdict.keep):
-            out.append(text[slice(*verdict.keep[number])])
-    return "".join(out)
+    out = [text[slice(*verdict.keep[0])]] if verdict.keep and verdict.keep[0][0] == 0 else []
+    gaps = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+    for number, (start, end) in enumerate(gaps):
+        mark = stub.gap(handle, *_label(verdict, number, start, end, len(text))) + "\n"
+        mark = mark if start == 0 or text[start - 1] == "\n" else "\n" + mark
+        if len(mark) >= end - start:
+            return None
+        following = gaps[number + 1][0] if number + 1 < len(gaps) else len(text)
+        out += (mark, text[end:following])
+    return "".join(out) if gaps else None
 
 
 def _label(verdict: Verdict, number: int, start: int, end: int, size: int) -> tuple[str, int, int, int]:
-    if verdict.gaps and number < len(verdict.gaps):
-        return verdict.unit, *verdict.gaps[number], verdict.total
+    if number < len(verdict.gaps):
+        return _plain(verdict.unit), *verdict.gaps[number], verdict.total
     return "characters", start + 1, end, size
 
 
+def _plain(words: str) -> str:
+    """Words for the inside of a stub: what a policy calls things must not end the stub, or begin another."""
+    return " ".join(words.translate({ord("["): "(", ord("]"): ")"}).split())
+
+
 def _finish(arrival: Arrival, plan: _Plan, count: Callable[[str], int], mint: Callable[[bytes], str]) -> Edit | None:
-    """The edit that a plan comes to, or None where it changes nothing or would not make the cell smaller."""
-    text, handle = plan.arrival.text, mint(arrival.content)
-    if not plan.verdicts or not _encodable(text):
+    """The edit that a plan comes to: with the last verdicts left out that make nothing smaller, or None."""
+    if not plan.verdicts:
         return None
-    if plan.note and not plan.final:
-        text = f"{text}\n{stub.note(handle, plan.note)}"
-    before, after = count(arrival.text), count(text)
-    defused = [verdict for verdict in plan.verdicts if verdict.action == "defuse"]
-    if (after >= before or len(text) >= len(arrival.text)) and not defused:
-        return None
-    if after >= before:  # defusing is for safety and may cost a few tokens; nothing else may
-        text = stub.defuse(arrival.text)
-        return _edit(arrival, defused, text, handle, before, count(text))
-    return _edit(arrival, plan.verdicts, text, handle, before, after)
+    handle, before = mint(arrival.content), count(arrival.text)
+    step: _Plan | None = plan
+    while step is not None and step.verdicts:
+        text = f"{step.arrival.text}\n{stub.note(handle, _plain(step.note))}" if step.note else step.arrival.text
+        after = count(text)
+        smaller = after < before and len(text) < len(arrival.text)
+        # Defusing is for safety and may cost a few tokens; nothing else may.
+        if smaller and text or step.verdicts[-1].policy == _SELF:
+            return _edit(arrival, step.verdicts, text, handle, before, after)
+        step = step.before
+    return None
 
 
 def _encodable(text: str) -> bool:
     """Whether UTF-8 can carry it: a text with lone surrogates goes on as it came, since the journal could not hold it."""
     try:
-        return bool(text.encode())
+        text.encode()
     except UnicodeEncodeError:
         return False
+    return True
 
 
 def _edit(arrival: Arrival, verdicts: Iterable[Verdict], text: str, handle: str, before: int, after: int) -> Edit:

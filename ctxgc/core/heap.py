@@ -96,7 +96,7 @@ def content_digest(text: str) -> bytes:
 
 def _canonical(arguments: str) -> str:
     try:
-        parsed = json.loads(arguments, parse_float=str)
+        parsed = json.loads(arguments)
         form = json.dumps(parsed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     except (ValueError, RecursionError):
         form = arguments

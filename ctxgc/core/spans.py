@@ -9,13 +9,14 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 import msgspec
 
 _KEY = re.compile(rb'[ \t\r\n]*("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*")
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_SURROGATE = re.compile(rb"\\u[dD]([89a-fA-F][0-9a-fA-F]{2})")
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -42,14 +43,15 @@ class Span:
 
 def members(text: bytes) -> tuple[Span, ...]:
     """The members of the JSON object ``text``, in order. Raises ``Malformed``, also for duplicate keys."""
-    sizes = ((key, _size(raw)) for key, raw in _decode(_OBJECT, text).items())
-    return tuple(_walk(text, b"{", b"}", sizes, keyed=True))
+    values, masked = _decode(_OBJECT, text)
+    sizes = ((key, _size(raw)) for key, raw in values.items())
+    return tuple(_walk(text, masked, b"{}", sizes, keyed=True))
 
 
 def elements(text: bytes) -> tuple[Span, ...]:
     """The elements of the JSON array ``text``, in order. Raises ``Malformed``."""
-    sizes = (("", _size(raw)) for raw in _decode(_ARRAY, text))
-    return tuple(_walk(text, b"[", b"]", sizes, keyed=False))
+    values, masked = _decode(_ARRAY, text)
+    return tuple(_walk(text, masked, b"[]", (("", _size(raw)) for raw in values), keyed=False))
 
 
 def find(text: bytes, path: Path) -> Span | None:
@@ -66,14 +68,20 @@ def find(text: bytes, path: Path) -> Span | None:
 
 
 def replace(text: bytes, edits: dict[Path, str]) -> bytes:
-    """``text`` with the string at each path replaced, every other byte kept. Raises ``Malformed`` for a bad path."""
+    """``text`` with the string at each path replaced, every other byte kept.
+
+    Raises ``Malformed`` for a path that leads nowhere, or to a part of what another one leads to.
+    """
     cuts = []
     for path, value in edits.items():
         span = find(text, path)
         if span is None:
             raise Malformed(f"no value at {path!r}")
         cuts.append((span.start, span.end, encode(value)))
-    for start, end, value_bytes in sorted(cuts, reverse=True):
+    cuts.sort(reverse=True)
+    if any(end > later for (later, *_), (_, end, _) in pairwise(cuts)):
+        raise Malformed("one path leads into another")
+    for start, end, value_bytes in cuts:
         text = text[:start] + value_bytes + text[end:]
     return text
 
@@ -101,15 +109,17 @@ def encode(value: str) -> bytes:
         return json.dumps(value).encode()
 
 
-def _decode(decoder: msgspec.json.Decoder[T], text: bytes) -> T:
+def _decode(decoder: msgspec.json.Decoder[T], text: bytes) -> tuple[T, bytes]:
+    """What ``decoder`` reads, and the text it was read from: ``text``, or one with the same offsets."""
     try:
-        return decoder.decode(text)
+        return decoder.decode(text), text
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         if not _SURROGATE.search(text):
             raise Malformed(str(error)) from None
-    # msgspec refuses lone surrogates; a mask of the same length has the same offsets.
+    # msgspec refuses lone surrogates. As private-use characters they are as long, and as different from each other.
+    masked = _SURROGATE.sub(rb"\\ue\1", text)
     try:
-        return decoder.decode(_SURROGATE.sub(rb"\\u0041", text))
+        return decoder.decode(masked), masked
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(str(error)) from None
 
@@ -119,17 +129,17 @@ def _size(raw: msgspec.Raw) -> int:
 
 
 def _walk(
-    text: bytes, opening: bytes, closing: bytes, values: Iterator[tuple[str, int]], *, keyed: bool
+    text: bytes, masked: bytes, brackets: bytes, values: Iterator[tuple[str, int]], *, keyed: bool
 ) -> Iterator[Span]:
     """Walk the punctuation between the values; what does not fit (a duplicate key) is ``Malformed``."""
-    at = _skip(text, 0, opening)
+    at = _skip(text, 0, brackets[:1])
     first = True
     for key, size in values:
         at = at if first else _skip(text, at, b",")
-        at = _key(text, at, key) if keyed else _space(text, at)
-        yield Span(key, at, at + size)
+        begin, at = at, _key(masked, at, key) if keyed else _space(text, at)
+        yield Span(key if masked is text or not keyed else _name(text, begin), at, at + size)
         at, first = at + size, False
-    if _space(text, _skip(text, at, closing)) != len(text):
+    if _space(text, _skip(text, at, brackets[1:])) != len(text):
         raise Malformed("bytes after the end")
 
 
@@ -138,6 +148,11 @@ def _key(text: bytes, at: int, key: str) -> int:
     if found is None or (found[1][1:-1] != key.encode() and json.loads(found[1]) != key):
         raise Malformed(f"expected the key {key!r} at byte {at}: duplicate key or damaged text")
     return found.end()
+
+
+def _name(text: bytes, at: int) -> str:
+    found = _KEY.match(text, at)
+    return str(json.loads(found[1])) if found else ""
 
 
 def _space(text: bytes, at: int) -> int:

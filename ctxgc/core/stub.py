@@ -10,17 +10,20 @@ import base64
 import hashlib
 import hmac
 import re
+import unicodedata
 
 SIGIL = "[ctxgc:"
 TOKENS = 48
 """Upper bound of the tokens of one gap stub: what a policy reserves for it."""
 
 _SITE_LENGTH = 100
-_INVISIBLE = r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*"
-_LETTERS = _INVISIBLE.join(("[cｃ]", "[tｔ]", "[xｘ]", "[gｇ]", "[cｃ]"))
-_LOOKALIKE = re.compile(
-    rf"[\[\uff3b\u3014\u3010\u27e6]\s*{_INVISIBLE}{_LETTERS}{_INVISIBLE}\s*[:\uff1a\u2236]", re.IGNORECASE
+_OPENING = r"\[\uff3b\u3014\u3010\u3016\u3018\u301a\u27e6\u2045\u2772\ufe47"
+_COLON = r":\uff1a\u2236\ufe55\ufe13\ua789\u02d0"
+# Between bracket and colon: the letters, and anything that is not plain visible ASCII (what it is, ``_folded`` tells).
+_CANDIDATE = re.compile(
+    rf"[{_OPENING}](?:(?![{_OPENING}{_COLON}])[cCtTxXgG\x00-\x20\x7f-\U0010ffff]){{5,}}+[{_COLON}]"
 )
+_LOOKALIKES = str.maketrans("сСтТхХԍϲχτɡցᴄᴛɢ", "ccttxxgcxtggctg")
 _HANDLE = re.compile(r"\[ctxgc:([a-z2-7]{16}) ")
 
 
@@ -50,9 +53,15 @@ def defuse(text: str) -> str:
     """``text`` with everything that could pass for a stub made visibly not one; most texts come back as they are."""
     if text.isascii() and "ctxgc" not in text.lower():
         return text
-    return _LOOKALIKE.sub("[quoted ctxgc:", text)
+    return _CANDIDATE.sub(lambda found: "[quoted ctxgc:" if _folded(found[0][1:-1]) == "ctxgc" else found[0], text)
 
 
 def handles(text: str) -> tuple[str, ...]:
     """The handles that stand in a text written by us, in order."""
     return tuple(_HANDLE.findall(text))
+
+
+def _folded(text: str) -> str:
+    """The letters that a reader sees in ``text``: one alphabet, one case, no spaces, marks or invisible characters."""
+    folded = unicodedata.normalize("NFKD", text).translate(_LOOKALIKES).casefold()
+    return "".join(letter for letter in folded if unicodedata.category(letter)[0] not in "CMZ")

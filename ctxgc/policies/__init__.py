@@ -27,7 +27,7 @@ class PolicyError(ValueError):
 
 def names() -> tuple[str, ...]:
     """The names of the policies in this package, sorted."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name[0] != "_"))
 
 
 def presets() -> Mapping[str, tuple[str, ...]]:
@@ -40,6 +40,19 @@ def preset(name: str) -> tuple[Policy, ...]:
     if name not in _PRESETS:
         raise PolicyError(_unknown("preset", name, _PRESETS))
     return build([{"name": policy} for policy in _PRESETS[name]])
+
+
+def from_config(policy: str, tables: Sequence[Mapping[str, object]] = ()) -> tuple[Policy, ...]:
+    """The policies that the settings ask for: the tables if there are any, else a preset or names with commas.
+
+    Raises ``PolicyError``.
+    """
+    if tables:
+        return build(tables)
+    wanted = [name.strip() for name in policy.split(",")]
+    if len(wanted) == 1 and (wanted[0] in _PRESETS or (wanted[0] not in names() and ":" not in wanted[0])):
+        return preset(wanted[0])
+    return build([{"name": name} for name in wanted])
 
 
 def build(tables: Sequence[Mapping[str, object]]) -> tuple[Policy, ...]:

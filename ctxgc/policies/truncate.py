@@ -5,50 +5,32 @@ Rule: sizes are exact token counts and the budget includes the stub; estimates o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import accumulate
 
-import regex
-
-from ctxgc.core import spans
 from ctxgc.core.heap import Arrival, Heap
 from ctxgc.core.policy import Verdict
+from ctxgc.policies._cuts import Cuts, around, levels
 
-_SMALLEST = 64
-_STUB_WIDTH = 100
-_CHARACTERS_PER_TOKEN = 4
-_WINDOW = 512
-_DOMINANT = 0.75
-_DEPTH = 8
-_ANCHOR = regex.compile(r"(?r)[ -\[\]-~\p{Han}\p{Hiragana}\p{Katakana}]")
-_UNBROKEN = regex.compile(r"[\ud800-\udbff][\udc00-\udfff]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|\X")
-_LINE = regex.compile(r"[^\n]*\n|[^\n]+")
+SMALLEST = 64
+"""The least budget in tokens: a stub and a few words."""
+GAP = 100
+"""The least number of characters left out at a time: a stub is shorter, and must be."""
 
-Size = Callable[[int], int]
+_CHARACTERS_PER_TOKEN = 4.0
 
-
-@dataclass(frozen=True, slots=True)
-class Cuts:
-    """Where a text may be cut: character offsets ``at``, ascending, from 0 to its length. Units lie between them."""
-
-    unit: str
-    at: Sequence[int]
-
-    def kept(self, head: int, tail: int) -> tuple[tuple[int, int], ...]:
-        """The spans of the first ``head`` and the last ``tail`` units."""
-        end, start = self.at[head], self.at[len(self.at) - 1 - tail]
-        return ((0, end), (start, self.at[-1]))
+Measure = Callable[[int], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """Cut tool results to a budget: elements of a JSON array or members of an object, else lines, else characters.
+    """Cut tool results to a budget: at elements of JSON, else at lines, else between graphemes.
 
     The head gets the leading units that fit in its share, the tail the trailing ones that fit in the rest, and the
     head what is then left: neither could take one more unit. Smaller units are used where whole ones would fill
-    less than half of the budget. Characters are never cut inside a grapheme (of up to 512 code points).
+    less than half of the budget.
 
     ``budget``: tokens per result, stub included; at least 64, or 0 for no limit.
     ``tools``: budgets of their own, as pairs of a shell pattern for the tool's name and tokens; the first that
@@ -62,8 +44,8 @@ class Truncate:
 
     def __post_init__(self) -> None:
         for budget in (self.budget, *(budget for _, budget in self.tools)):
-            if budget != 0 and budget < _SMALLEST:
-                raise ValueError(f"a budget is 0 or at least {_SMALLEST} tokens, not {budget}")
+            if budget != 0 and budget < SMALLEST:
+                raise ValueError(f"a budget is 0 or at least {SMALLEST} tokens, not {budget}")
         if not 0 <= self.head <= 1:
             raise ValueError(f"head is a share between 0 and 1, not {self.head}")
 
@@ -81,56 +63,90 @@ class Truncate:
 
     def _budget(self, tool: str) -> int:
         name = tool.lower()
-        own = (budget for pattern, budget in self.tools if fnmatchcase(name, pattern.lower()))
-        return next(own, self.budget)
+        return next((own for pattern, own in self.tools if fnmatchcase(name, pattern.lower())), self.budget)
 
     def _verdict(self, heap: Heap, arrival: Arrival, budget: int) -> Verdict:
-        room = max(0, budget - heap.stub_tokens)
+        room, text = max(0, budget - heap.stub_tokens), arrival.text
         reason = f"over {budget} tokens"
-        for cuts in _levels(arrival.text):
-            head, tail, used = _fill(heap.count, arrival.text, cuts, room, self.head)
+        for cuts in levels(text):
+            (head, tail), used = _units(heap.count, text, cuts, room, self.head)
             if 2 * used >= room:
-                keep, total = cuts.kept(head, tail), len(cuts.at) - 1
+                total = len(cuts.at) - 1
+                keep = _spans(cuts.at[head], cuts.at[total - tail], len(text))
                 gaps = ((head + 1, total - tail),)
                 return Verdict(arrival.id, self.name, "truncate", reason, keep, unit=cuts.unit, gaps=gaps, total=total)
-        keep = _inside(heap.count, arrival.text, room, self.head)
+        keep = _graphemes(heap.count, text, room, self.head)
         return Verdict(arrival.id, self.name, "truncate", reason, keep)
 
 
 def _exceeds(count: Callable[[str], int], text: str, budget: int) -> bool:
-    """Whether the text takes more than ``budget`` tokens, counting as little of it as can be."""
+    """Whether the text takes more than ``budget`` tokens, found out by counting as little of it as can be."""
     if len(text.encode("utf-8", "surrogatepass")) <= budget:  # a token is at least a byte
         return False
-    probe = 2 * _CHARACTERS_PER_TOKEN * budget
-    return (len(text) > probe and count(text[:probe]) > budget + _SMALLEST) or count(text) > budget
+    probe = int(2 * _CHARACTERS_PER_TOKEN * budget)
+    return (len(text) > probe and count(text[:probe]) > budget + SMALLEST) or count(text) > budget
 
 
-def _levels(text: str) -> Iterable[Cuts]:
-    """The ways to cut a text, the most meaningful first."""
-    parts = _json_cuts(text)
-    if len(parts) > 2:
-        yield Cuts("elements", parts)
-    yield Cuts("lines", tuple(accumulate((len(line) for line in _LINE.findall(text)), initial=0)))
+def _spans(end: int, start: int, size: int) -> tuple[tuple[int, int], ...]:
+    return tuple(span for span in ((0, end), (start, size)) if span[0] < span[1])
 
 
-def _json_cuts(text: str) -> tuple[int, ...]:
-    """The offsets at which the elements of a JSON text begin; those of the part that makes up most of it."""
-    data = text.encode("utf-8", "surrogatepass")
-    inner, base = data, 0
-    starts: tuple[int, ...] = ()
-    for _ in range(_DEPTH):
-        parts = _parts(inner)
-        if parts:
-            starts = tuple(base + part.start for part in parts)
-        largest = max(parts, key=lambda part: part.end - part.start, default=None)
-        if largest is None or largest.end - largest.start < _DOMINANT * len(inner):
-            break
-        inner, base = largest.of(inner), base + largest.start
-    return _characters(data, starts[1:], len(text)) if starts else ()
+def _units(count: Callable[[str], int], text: str, cuts: Cuts, room: int, share: float) -> tuple[tuple[int, int], int]:
+    """How many leading and trailing units fit, and the tokens they take."""
+    at, size = cuts.at, len(text)
+    total = len(at) - 1
+
+    def head(units: int) -> int:
+        return count(text[: at[units]])
+
+    def tail(units: int) -> int:
+        return count(text[at[total - units] :])
+
+    def most_head(low: int, end: int, fits: int) -> int:
+        return _most(low, bisect_right(at, end - GAP) - 1, lambda units: at[units], head, fits)
+
+    first = most_head(0, size, int(room * share))
+    free = total - bisect_left(at, at[first] + GAP)
+    last = _most(0, free, lambda units: size - at[total - units], tail, room - head(first))
+    first = most_head(first, at[total - last], room - tail(last))
+    return (first, last), head(first) + tail(last)
 
 
-def _parts(data: bytes) -> tuple[spans.Span, ...]:
-    try:
-        return spans.elements(data) if data.lstrip(b" \t\r\n")[:1] == b"[" else spans.members(data)
-    except spans.Malformed:
-        return ()
+def _graphemes(count: Callable[[str], int], text: str, room: int, share: float) -> tuple[tuple[int, int], ...]:
+    """The spans of the most leading and trailing characters that fit, whole graphemes only."""
+    size = len(text)
+
+    def head(length: int) -> int:
+        return count(text[: around(text, length)[0]])
+
+    def tail(length: int) -> int:
+        return count(text[around(text, size - length)[1] :])
+
+    first = _most(0, size - GAP, int, head, int(room * share))
+    last = _most(0, size - GAP - first, int, tail, room - head(first))
+    first = _most(first, size - GAP - last, int, head, room - tail(last))
+    return _spans(around(text, first)[0], around(text, size - last)[1], size)
+
+
+def _most(low: int, high: int, length: Measure, tokens: Measure, room: int) -> int:
+    """The most units, from ``low`` to ``high``, that take at most ``room`` tokens, where one more would take more.
+
+    ``length`` gives the characters of so many units and ``tokens`` their exact count, which is what it costs to ask:
+    the next number to try follows from what the last one came to, and every other time halves what is left.
+    """
+    beyond, rate, from_length, left = high + 1, _CHARACTERS_PER_TOKEN, length(low), float(room)
+    if low:
+        left = room - tokens(low)
+    halve = False
+    while beyond - low > 1:
+        if halve:
+            units = (low + beyond) // 2
+        else:
+            aim = from_length + left * rate
+            units = low + bisect_right(range(low + 1, beyond), aim, key=length)
+        units = min(max(units, low + 1), beyond - 1)
+        taken, from_length = tokens(units), length(units)
+        rate, left = from_length / max(taken, 1), room - taken
+        low, beyond = (units, beyond) if taken <= room else (low, units)
+        halve = not halve and beyond <= high
+    return low

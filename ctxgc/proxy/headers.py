@@ -1,7 +1,7 @@
 """Headers: which go on, in which direction, and which may be remembered.
 
-Rule: only hop-by-hop headers stop here, everything unknown passes in its order; what is stored is an allow-list, so that
-no key is ever written down.
+Rule: only hop-by-hop headers stop here, everything unknown passes in its order; what is stored is an allow-list, so
+that no key is ever written down.
 """
 
 from __future__ import annotations

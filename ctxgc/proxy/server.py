@@ -26,8 +26,11 @@ from ctxgc.telemetry import Figures
 
 
 @asynccontextmanager
-async def running(config: Config, policies: Sequence[Policy], listener: socket.socket) -> AsyncIterator[uvicorn.Server]:
-    """The proxy, answering on ``listener`` until the block ends. Raises ``ConfigError``, ``StoreError``."""
+async def running(config: Config, policies: Sequence[Policy], listener: socket.socket) -> AsyncIterator[asyncio.Task[None]]:
+    """The proxy, answering on ``listener`` until the block ends, or the task ends that it gives (a signal came).
+
+    Raises ``ConfigError``, ``StoreError``.
+    """
     store = open_store(config.store or default_store())
     try:
         figures = Figures(store_bytes=store.size)
@@ -40,9 +43,9 @@ async def running(config: Config, policies: Sequence[Policy], listener: socket.s
             hosts = (config.host, *config.allowed_hosts)
             app = Proxy(upstream, chat, own, figures, hosts=hosts, limit=config.body_limit)
             server = uvicorn.Server(_server_config(app))
-            serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
-                yield server
+                yield serving
             finally:
                 server.should_exit = True
                 await serving
@@ -71,11 +74,10 @@ async def serve(config: Config, policies: Sequence[Policy], ready: Callable[[str
     if not config.upstream:
         raise ConfigError("no upstream: give --upstream https://api.example.com/v1, or set it in ctxgc.toml")
     listener = listen(config.host, config.port)
-    async with running(config, policies, listener) as server:
+    async with running(config, policies, listener) as serving:
         host = f"[{config.host}]" if ":" in config.host else config.host
         ready(f"http://{host}:{listener.getsockname()[1]}")
-        while not server.should_exit:
-            await asyncio.sleep(0.2)
+        await asyncio.wait((serving,))
 
 
 def _server_config(app: Proxy) -> uvicorn.Config:

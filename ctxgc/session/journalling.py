@@ -78,6 +78,13 @@ class Journal:
         self._send()
         return future
 
+    def flush(self) -> None:
+        """Wait until everything written so far is durable. Raises ``StoreError`` where it could not be stored."""
+        with self._lock:
+            newest = self._waiting[-1].future if self._waiting else None
+        if newest is not None:
+            newest.result()
+
     def _send(self) -> None:
         with self._lock:
             batch = list(self._waiting)

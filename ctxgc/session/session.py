@@ -188,6 +188,11 @@ class Session:
         self._durable.pop(settlement.call, None)
         return self._write(settlement, (reply,) if reply else ())
 
+    def flush(self) -> None:
+        """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
+        self.admit()
+        self._journal.flush()
+
     def recall(self, handle: str, *, by: str = "host") -> str:
         """The content behind a handle, exactly as it came. Raises ``UnknownHandle``."""
         self.admit()

@@ -63,30 +63,34 @@ def _sentences(faults: Iterable[Fault]) -> tuple[str, ...]:
 
 
 def _align(old: Sequence[Message], new: Sequence[Message]) -> list[int] | None:
-    """Which message of ``old`` each of ``new`` is, or None where more changed than may."""
+    """Which message of ``old`` each of ``new`` is, or None where more changed than may.
+
+    Begins at the end, where nothing may go: of transactions that are the same the last is the one that stayed.
+    """
     if len(new) >= len(old):
         return list(range(len(old))) if len(new) == len(old) else None
-    last = max((number for number, message in enumerate(old) if message.role == "assistant"), default=0)
     places: list[int] = []
-    at = 0
-    while at < len(old):
-        end = _end(old, at)
-        twins = new[len(places) : len(places) + end - at]
-        if len(twins) == end - at and all(map(_is_twin, old[at:end], twins)):
-            places.extend(range(at, end))
-        elif at >= last or not _is_answered(old[at:end]):
+    kept_last = False
+    for start, end in reversed(list(_units(old))):
+        unit, left = old[start:end], len(new) - len(places)
+        twins = new[max(0, left - len(unit)) : left]
+        if len(twins) == len(unit) and all(map(_is_twin, unit, twins)):
+            places.extend(reversed(range(start, end)))
+            kept_last = kept_last or unit[0].role == "assistant"
+        elif not (kept_last and _is_answered(unit)):
             return None
-        at = end
-    return places if len(places) == len(new) else None
+    return places[::-1] if len(places) == len(new) else None
 
 
-def _end(messages: Sequence[Message], start: int) -> int:
-    """Where the tool transaction that begins at ``start`` ends, or the one message that is none."""
-    end = start + 1
-    if messages[start].calls:
-        while end < len(messages) and messages[end].role in TOOLS:
+def _units(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    """Where tool transactions, and messages that belong to none, begin and end."""
+    start = 0
+    while start < len(messages):
+        end = start + 1
+        while messages[start].calls and end < len(messages) and messages[end].role in TOOLS:
             end += 1
-    return end
+        yield start, end
+        start = end
 
 
 def _is_answered(unit: Sequence[Message]) -> bool:
@@ -156,7 +160,7 @@ def _differences(old: Message, new: Message) -> Iterator[str]:
 def _take_texts(body: dict[str, object]) -> list[str]:
     """Take the texts that may be edited out of a message, leaving its shape; returns them in order."""
     content = body.get("content")
-    if body["role"] not in TOOLS or not isinstance(content, str | list):
+    if body.get("role") not in TOOLS or not isinstance(content, str | list):
         return []
     texts: list[str] = []
     shape = [_take_text(part, texts) for part in (content if isinstance(content, list) else [content])]
@@ -182,9 +186,10 @@ def _text_faults(before: str, after: str) -> Iterator[str]:
 
 
 def _same_bytes(before: bytes, after: bytes) -> bool:
-    """Whether the members have the same bytes in the same order, but for a member ``ctxgc`` that is gone."""
+    """Whether two messages are the same bytes or, where a member ``ctxgc`` is gone, the same bytes in every other."""
     try:
         old, new = ([(span.key, span.of(text)) for span in spans.members(text)] for text in (before, after))
     except spans.Malformed:
         return before == after
-    return before == after or [member for member in old if member[0] != OWN_FIELD] == new
+    left = [member for member in old if member[0] != OWN_FIELD]
+    return before == after or (left != old and left == new)

@@ -1,0 +1,187 @@
+"""ctxgc in process: a conversation around a list of messages, and a client whose calls go through one.
+
+Rule: the same two verbs as the proxy, over the same session. What was not changed is returned as the very objects that
+came in.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from ctxgc.assemble import make_kit
+from ctxgc.core.journal import Settlement
+from ctxgc.core.policy import Policy
+from ctxgc.core.spans import elements, find
+from ctxgc.core.state import State
+from ctxgc.session import Prepared, Session, drain
+from ctxgc.store import Store, open_store
+
+Messages = Sequence[Any]
+"""Messages as the application has them: dictionaries, or the objects that its client library returns."""
+
+
+class Conversation:
+    """One conversation in process. Make it with ``open_session``; it is a context manager. Thread-safe.
+
+    ``prepare`` is called with the messages before each model call, ``settle`` with the reply after it.
+    """
+
+    def __init__(self, session: Session, store: Store, model: str, *, owns_store: bool) -> None:
+        self._session = session
+        self._store = store
+        self._owns_store = owns_store
+        self._model = model
+        self._lock = threading.RLock()
+        self._last: Prepared | None = None
+
+    @property
+    def state(self) -> State:
+        """What the conversation's journal comes to: cells, tags, tokens, edits. To be read, not changed."""
+        with self._lock:
+            self._session.admit()
+            return self._session.state
+
+    @property
+    def id(self) -> str:
+        """The session's key in the store, in hex: what ``ctxgc profile --session`` takes."""
+        return self._session.key.hex()
+
+    def prepare(
+        self,
+        messages: Messages,
+        *,
+        tools: Sequence[Any] = (),
+        model: str = "",
+        tags: Mapping[int, str] | None = None,
+        pins: Sequence[int] = (),
+    ) -> list[Any]:
+        """The messages to send instead of ``messages``, in a new list; those unchanged are the same objects.
+
+        ``tags`` gives messages (by index) tags of the application's own, ``pins`` keeps messages byte for byte.
+        ``tools`` and ``model`` are those of the call, to be counted. Never raises for anything that is in a message.
+        """
+        with self._lock:
+            return self._prepare(messages, tools, model or self._model, tags or {}, frozenset(pins))
+
+    def _prepare(
+        self, messages: Messages, tools: Sequence[Any], model: str, tags: Mapping[int, str], pins: frozenset[int]
+    ) -> list[Any]:
+        try:
+            raws = [encode(_marked(message, tags.get(at), at in pins)) for at, message in enumerate(messages)]
+            self._last = self._session.prepare(request_body(raws, model, {"tools": tools} if tools else {}))
+            return outgoing(messages, self._last.body)
+        except Exception as error:  # fail open: what JSON cannot hold is for the client library to refuse
+            reason = f"fault: {type(error).__name__}"
+            self._last = self._session.bypass(self._session.kit.new_id(), b"", reason)
+            return list(messages)
+
+    def settle(self, reply: Any = None, *, error: str = "") -> None:
+        """Book the reply to the last prepared call: a response object or dictionary with ``usage``, or an error."""
+        with self._lock:
+            if self._last is not None:
+                settle(self._session, self._last, b"" if reply is None else encode(reply), error=error)
+                self._last = None
+
+    def recall(self, handle: str) -> str:
+        """The content behind a stub's handle, exactly as it came. Raises ``UnknownHandle``."""
+        with self._lock:
+            return self._session.recall(handle)
+
+    def close(self) -> None:
+        """Wait until all is on disk, and let go of a store that was opened here. Raises ``StoreError``."""
+        with self._lock:
+            self._session.flush()
+            if self._owns_store:
+                self._store.close()
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_session(
+    name: str = "",
+    *,
+    model: str = "gpt-5",
+    store: str | Store = "sqlite://",
+    policies: Sequence[Policy] | str = "eden",
+    tags: Mapping[str, str] | None = None,
+) -> Conversation:
+    """Open a conversation. With a ``name`` and a ``store`` on disk it goes on where it was, also after a crash.
+
+    ``store`` is a URL or an open store; by default one in memory. ``policies`` is a preset's name or policies in order.
+    ``tags`` maps patterns of tool names to sources: their results are tagged ``retrieval:<source>``.
+    Raises ``StoreError``, ``PolicyError``.
+    """
+    from ctxgc.policies import preset
+    from ctxgc.session.identity import Identity, scope_of
+
+    opened = open_store(store) if isinstance(store, str) else store
+    kit = make_kit(opened, preset(policies) if isinstance(policies, str) else policies, tags)
+    key = scope_of(b"in process", Identity(name or uuid4().hex))
+    session = drain(Session.restoring(key, kit)) or Session(key, key, "in process", kit)
+    session.recover()
+    return Conversation(session, opened, model, owns_store=isinstance(store, str))
+
+
+def settle(session: Session, prepared: Prepared, reply: bytes, *, error: str = "", stream: bool = False) -> None:
+    """Book the reply to a prepared call, given as the bytes that a provider would have sent."""
+    reader = session.kit.codec.reader(stream=stream)
+    reader.feed(reply)
+    read = reader.finish()
+    entry = Settlement(
+        at=session.kit.clock(),
+        call=prepared.call,
+        outcome="error" if error or read.error else "ok",
+        status=0,
+        model=read.model or prepared.model,
+        estimated=session.estimated(prepared.call),
+        usage=read.usage,
+    )
+    session.settle(entry, reply)
+
+
+def request_body(raws: Sequence[bytes], model: str, fields: Mapping[str, Any]) -> bytes:
+    """The body that a client would send for these messages, as far as ctxgc looks at it."""
+    rest = b"".join(b",%b:%b" % (encode(key), encode(value)) for key, value in {**fields, "model": model}.items())
+    return b'{"messages":[' + b",".join(raws) + b"]" + rest + b"}"
+
+
+def outgoing(messages: Messages, sent: bytes) -> list[Any]:
+    """The messages of a body as it is sent: those that were not changed are the objects that came in."""
+    found = find(sent, ("messages",))
+    history = found.of(sent) if found else b"[]"
+    parts = (span.of(history) for span in elements(history))
+    pairs = zip(messages, parts, strict=True)
+    return [message if encode(message) == part else json.loads(part) for message, part in pairs]
+
+
+def encode(value: Any) -> bytes:
+    """A value as JSON; objects of client libraries as they would send them. Raises ``TypeError``, ``ValueError``."""
+    try:
+        return msgspec.json.encode(value, enc_hook=_plain)
+    except (UnicodeEncodeError, msgspec.MsgspecError):  # lone surrogates, which only the standard library escapes
+        return json.dumps(value, default=_plain).encode()
+
+
+def _marked(message: Any, tag: str | None, pin: bool) -> Any:
+    if tag is None and not pin:
+        return message
+    return {**_plain(message), "ctxgc": {"tag": tag, "pin": pin}}
+
+
+def _plain(value: Any) -> Any:
+    """An object of a client library as plain data: pydantic models dump what was set, as their client sends them."""
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json", exclude_unset=True) if dump else dict(value)

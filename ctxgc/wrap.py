@@ -1,0 +1,179 @@
+"""``ctxgc.wrap``: an OpenAI client whose chat completions go through ctxgc, sync or async, streamed or not.
+
+Rule: only ``chat.completions.create`` is changed, on a copy of the client; what it returns is what the client returned.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from ctxgc.assemble import make_kit
+from ctxgc.core.policy import Policy
+from ctxgc.library import encode, outgoing, request_body, settle
+from ctxgc.session import Prepared, Session, Sessions, drain
+from ctxgc.store import Store, open_store
+
+Client = TypeVar("Client")
+_FIELDS = ("tools", "functions", "metadata", "prompt_cache_key")
+
+
+def wrap(
+    client: Client,
+    *,
+    store: str | Store = "sqlite://",
+    policies: Sequence[Policy] | str = "eden",
+    tags: Mapping[str, str] | None = None,
+) -> Client:
+    """A copy of an OpenAI client (``OpenAI``, ``AsyncOpenAI`` or alike) whose completions are measured and collected.
+
+    Conversations are told apart by the histories that are sent. ``store``, ``policies`` and ``tags`` as for
+    ``open_session``. Raises ``TypeError`` for what has no ``chat.completions.create``, ``StoreError``, ``PolicyError``.
+    """
+    from ctxgc.policies import preset
+
+    if not callable(getattr(client, "copy", None)) or not hasattr(getattr(client, "chat", None), "completions"):
+        raise TypeError(f"{type(client).__name__} is not an OpenAI client: it has no chat.completions")
+    opened = open_store(store) if isinstance(store, str) else store
+    kit = make_kit(opened, preset(policies) if isinstance(policies, str) else policies, tags)
+    calls = _Calls(Sessions(kit))
+    wrapped: Any = client.copy()  # type: ignore[attr-defined]
+    completions = wrapped.chat.completions
+    make = _async_create if inspect.iscoroutinefunction(completions.create) else _create
+    completions.create = make(calls, completions.create)
+    return wrapped  # type: ignore[no-any-return]
+
+
+class _Calls:
+    """Prepares and settles calls of any conversation, from any thread."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._lock = threading.Lock()
+
+    def prepare(self, messages: Sequence[Any], given: Mapping[str, Any]) -> tuple[list[Any], _Open | None]:
+        """What to send, and what to settle; on any fault of ours, what came and nothing."""
+        try:
+            fields = {key: given[key] for key in _FIELDS if _is_given(given.get(key))}
+            body = request_body([encode(message) for message in messages], str(given.get("model", "")), fields)
+            with self._lock:
+                found = drain(self._sessions.finding({}, body))
+                prepared = drain(found.session.preparing(body, found.resumed))
+            return outgoing(messages, prepared.body), _Open(self, found.session, prepared)
+        except Exception:  # fail open: the client library will say what is wrong with a call, if anything is
+            return list(messages), None
+
+    def settle(self, session: Session, prepared: Prepared, reply: bytes, error: str, stream: bool) -> None:
+        with self._lock:
+            settle(session, prepared, reply, error=error, stream=stream)
+
+
+class _Open:
+    """A call that was prepared and not settled yet."""
+
+    def __init__(self, calls: _Calls, session: Session, prepared: Prepared) -> None:
+        self._calls = calls
+        self._session = session
+        self._prepared = prepared
+        self._open = True
+
+    def settle(self, reply: bytes, error: str = "", *, stream: bool = False) -> None:
+        """Book how it ended, once."""
+        if self._open:
+            self._open = False
+            self._calls.settle(self._session, self._prepared, reply, error, stream)
+
+
+def _create(calls: _Calls, create: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(create)
+    def wrapped(*, messages: Sequence[Any], **given: Any) -> Any:
+        sent, call = calls.prepare(list(messages), given)
+        try:
+            reply = create(messages=sent, **given)
+        except BaseException as error:
+            if call:
+                call.settle(b"", type(error).__name__)
+            raise
+        return _settled(call, reply, given) if call else reply
+
+    return wrapped
+
+
+def _async_create(calls: _Calls, create: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(create)
+    async def wrapped(*, messages: Sequence[Any], **given: Any) -> Any:
+        sent, call = calls.prepare(list(messages), given)
+        try:
+            reply = await create(messages=sent, **given)
+        except BaseException as error:
+            if call:
+                call.settle(b"", type(error).__name__)
+            raise
+        return _settled(call, reply, given) if call else reply
+
+    return wrapped
+
+
+def _settled(call: _Open, reply: Any, given: Mapping[str, Any]) -> Any:
+    """The reply, booked; of a stream, a stand-in that books it when it ends."""
+    if given.get("stream") is True:
+        return _Stream(reply, call)
+    if hasattr(reply, "model_dump"):
+        call.settle(encode(reply))
+    return reply
+
+
+class _Stream:
+    """A client's stream, with a copy of each chunk kept until the stream ends, breaks or is closed."""
+
+    def __init__(self, stream: Any, call: _Open) -> None:
+        self._stream = stream
+        self._call = call
+        self._copy: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            for chunk in self._stream:
+                self._take(chunk)
+                yield chunk
+        finally:
+            self._settle()
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        try:
+            async for chunk in self._stream:
+                self._take(chunk)
+                yield chunk
+        finally:
+            self._settle()
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._settle()
+        self._stream.close()
+
+    async def __aenter__(self) -> _Stream:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._settle()
+        await self._stream.close()
+
+    def _take(self, chunk: Any) -> None:
+        self._copy.append(b"data: " + encode(chunk) + b"\n\n")
+
+    def _settle(self) -> None:
+        self._call.settle(b"".join(self._copy), stream=True)
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a parameter was given; the client's markers for "not given" are not JSON."""
+    return isinstance(value, list | tuple | dict | str) and bool(value)
