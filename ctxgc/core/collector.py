@@ -96,6 +96,8 @@ def _apply(
             return plan
         return plan.then(verdict, stub.pointer(handle, site(verdict.of)), final=True)
     if verdict.text is not None:
+        if not verdict.text:
+            return plan
         return plan.then(verdict, stub.defuse(verdict.text), note=verdict.reason)
     cut = _cut(arrival.text, verdict, handle)
     return plan if cut is None else plan.then(verdict, cut, final=True)
@@ -106,8 +108,8 @@ def _cut(text: str, verdict: Verdict, handle: str) -> str | None:
     edges = [0, *(edge for span in verdict.keep for edge in span), len(text)]
     if edges != sorted(edges):
         return None
-    out = [text[slice(*verdict.keep[0])]] if verdict.keep and verdict.keep[0][0] == 0 else []
     gaps = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+    out = [text[: gaps[0][0]]] if gaps else []
     for number, (start, end) in enumerate(gaps):
         mark = stub.gap(handle, *_label(verdict, number, start, end, len(text))) + "\n"
         mark = mark if start == 0 or text[start - 1] == "\n" else "\n" + mark
@@ -119,8 +121,9 @@ def _cut(text: str, verdict: Verdict, handle: str) -> str | None:
 
 
 def _label(verdict: Verdict, number: int, start: int, end: int, size: int) -> tuple[str, int, int, int]:
-    if number < len(verdict.gaps):
-        return _plain(verdict.unit), *verdict.gaps[number], verdict.total
+    first, last = verdict.gaps[number] if number < len(verdict.gaps) else (0, 0)
+    if 1 <= first <= last <= verdict.total <= size:
+        return _plain(verdict.unit), first, last, verdict.total
     return "characters", start + 1, end, size
 
 
@@ -133,14 +136,14 @@ def _finish(arrival: Arrival, plan: _Plan, count: Callable[[str], int], mint: Ca
     """The edit that a plan comes to: with the last verdicts left out that make nothing smaller, or None."""
     if not plan.verdicts:
         return None
-    handle, before = mint(arrival.content), count(arrival.text)
+    handle, before, defused = mint(arrival.content), count(arrival.text), stub.defuse(arrival.text)
     step: _Plan | None = plan
     while step is not None and step.verdicts:
         text = f"{step.arrival.text}\n{stub.note(handle, _plain(step.note))}" if step.note else step.arrival.text
         after = count(text)
         smaller = after < before and len(text) < len(arrival.text)
         # Defusing is for safety and may cost a few tokens; nothing else may.
-        if smaller and text or step.verdicts[-1].policy == _SELF:
+        if smaller or (text == defused and text != arrival.text):
             return _edit(arrival, step.verdicts, text, handle, before, after)
         step = step.before
     return None

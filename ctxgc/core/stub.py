@@ -20,9 +20,7 @@ _SITE_LENGTH = 100
 _OPENING = r"\[\uff3b\u3014\u3010\u3016\u3018\u301a\u27e6\u2045\u2772\ufe47"
 _COLON = r":\uff1a\u2236\ufe55\ufe13\ua789\u02d0"
 # Between bracket and colon: the letters, and anything that is not plain visible ASCII (what it is, ``_folded`` tells).
-_CANDIDATE = re.compile(
-    rf"[{_OPENING}](?:(?![{_OPENING}{_COLON}])[cCtTxXgG\x00-\x20\x7f-\U0010ffff]){{5,}}+[{_COLON}]"
-)
+_CANDIDATE = re.compile(rf"[{_OPENING}](?:(?![{_OPENING}{_COLON}])[cCtTxXgG\x00-\x20\x7f-\U0010ffff]){{5,}}+[{_COLON}]")
 _LOOKALIKES = str.maketrans("сСтТхХԍϲχτɡցᴄᴛɢ", "ccttxxgcxtggctg")
 _HANDLE = re.compile(r"\[ctxgc:([a-z2-7]{16}) ")
 

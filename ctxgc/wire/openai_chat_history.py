@@ -124,17 +124,17 @@ def _key(kind: str, owner: dict[str, object], member: str) -> str:
 def faults(messages: Sequence[Message]) -> Iterator[Fault]:
     """Every rule that a history breaks. An unanswered call is the fault of the message that makes it."""
     asked: frozenset[str] = frozenset()
-    open_calls, asker = asked, NOWHERE
+    open_calls: set[str] = set()
+    asker = NOWHERE
     for number, message in enumerate(messages):
         if message.role in TOOLS:
             if message.answer not in asked:
                 yield ORPHAN, number
-            open_calls -= {message.answer}
+            open_calls.discard(message.answer)
         else:
             if open_calls:
                 yield UNANSWERED, asker
-            asked = open_calls = message.calls
-            asker = number
+            asked, open_calls, asker = message.calls, set(message.calls), number
         yield from ((fault, number) for fault in _own_faults(message))
     if open_calls:
         yield PENDING, asker
