@@ -15,6 +15,7 @@ from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
 from ctxgc.session import Kit
 from ctxgc.store import Store
+from ctxgc.tokens import Price, PriceTable, TokenDataUnavailable
 from ctxgc.tokens.measure import Meter, meter_for
 from ctxgc.wire.openai_chat import OpenAIChat
 
@@ -49,6 +50,14 @@ def _remembered() -> Callable[[str], Meter]:
         return meters.get(model) or meter_for(model)
 
     return meter
+
+
+def prices() -> Callable[[str], Price | None]:
+    """From a model's name to its price; nothing has one where the price table is not installed."""
+    try:
+        return PriceTable.load().price
+    except TokenDataUnavailable:
+        return lambda _: None
 
 
 def source_of(tags: Mapping[str, str]) -> Callable[[str], str | None]:

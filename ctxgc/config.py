@@ -95,11 +95,17 @@ def default_store(environ: Mapping[str, str] | None = None) -> str:
     return f"sqlite:///{Path(base).absolute() / 'ctxgc' / 'ctxgc.db'}"
 
 
+def user_file(environ: Mapping[str, str] | None = None) -> Path:
+    """The user's own configuration file, whether it is there or not (XDG base directory specification)."""
+    environ = os.environ if environ is None else environ
+    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ctxgc" / "config.toml"
+
+
 def _layers(
     flags: Mapping[str, object], environ: Mapping[str, str], folder: Path
 ) -> list[tuple[str, dict[str, object]]]:
     """The sources from the weakest to the strongest."""
-    user = Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ctxgc" / "config.toml"
+    user = user_file(environ)
     given = {name: value for name, value in flags.items() if value is not None}
     return [
         *((str(path), _toml(path)) for path in (user, folder / PROJECT_FILE) if path.is_file()),

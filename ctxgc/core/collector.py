@@ -150,7 +150,7 @@ def _finish(arrival: Arrival, plan: _Plan, count: Callable[[str], int], mint: Ca
 
 
 def _encodable(text: str) -> bool:
-    """Whether UTF-8 can carry it: a text with lone surrogates goes on as it came, since the journal could not hold it."""
+    """Whether UTF-8 can carry it: one with lone surrogates goes on as it came, since the journal could not hold it."""
     try:
         text.encode()
     except UnicodeEncodeError:

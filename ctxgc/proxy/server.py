@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 
-from ctxgc.assemble import make_kit
+from ctxgc.assemble import make_kit, prices
 from ctxgc.config import Config, default_store
 from ctxgc.core.policy import Policy
 from ctxgc.errors import BindError, ConfigError
@@ -26,16 +26,17 @@ from ctxgc.telemetry import Figures
 
 
 @asynccontextmanager
-async def running(config: Config, policies: Sequence[Policy], listener: socket.socket) -> AsyncIterator[asyncio.Task[None]]:
+async def running(
+    config: Config, policies: Sequence[Policy], listener: socket.socket
+) -> AsyncIterator[asyncio.Task[None]]:
     """The proxy, answering on ``listener`` until the block ends, or the task ends that it gives (a signal came).
 
     Raises ``ConfigError``, ``StoreError``.
     """
     store = open_store(config.store or default_store())
     try:
-        figures = Figures(store_bytes=store.size)
+        figures = Figures(prices(), lambda: len(sessions), store.size)
         sessions = Sessions(make_kit(store, policies, config.tags, figures.observe))
-        figures.sessions = sessions.__len__
         async with Upstream(config.upstream) as upstream:
             strict = config.audit == "strict"
             chat = Chat(upstream, sessions, figures, strict=strict, limit=config.body_limit)

@@ -7,7 +7,7 @@ slices, so that a long history does not hold up other streams.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,11 +17,13 @@ from ctxgc.core.journal import Allocation, Collection, NewCell, NewNode, Piece
 from ctxgc.core.state import State
 from ctxgc.session.eden import Planned, clean
 from ctxgc.session.projection import Outgoing, Track
-from ctxgc.session.recognise import Recognised
+from ctxgc.session.recognise import Draft, Recognised
 from ctxgc.wire.codec import Body, Codec
 
 _INLINE = 256
 """Bytes above which a member of a body is kept as a blob, and so only once for all requests that carry it."""
+LONG = 32 * 1024
+"""Characters above which a text is counted in slices."""
 
 
 class Meter(Protocol):
@@ -36,6 +38,9 @@ class Meter(Protocol):
 
     def measure(self, block: Block) -> int:
         """Tokens of a block with its framing: what it adds to a request."""
+
+    def warming(self, text: str) -> Iterator[int]:
+        """Count a long text in steps, so that counting it afterwards is a look-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
     toolset, tools, schemas = _toolset(state, pending.body, codec, pending.meter)
     nodes: list[NewNode] = []
     for plan in pending.planned:
+        yield from warmed(pending.meter, plan.draft)
         nodes.append(_node(plan, len(state.nodes) + len(nodes), pending))
         yield
     blobs += _variants(pending)
@@ -96,6 +102,14 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
     edits = tuple(edit for plan in pending.planned for edit in plan.edits)
     collection = Collection(at=pending.at, call=pending.call, generation="eden", edits=edits) if edits else None
     return Booked(allocation, collection, tuple(blobs))
+
+
+def warmed(meter: Meter, draft: Draft) -> Generator[None, None, None]:
+    """Count the long texts of a draft in slices, before anything asks for their tokens at once."""
+    for block in draft.message.blocks:
+        if len(block.text) > LONG:
+            for _ in meter.warming(block.text):
+                yield
 
 
 def begun(state: State, node: int) -> bool:

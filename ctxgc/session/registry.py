@@ -19,6 +19,8 @@ from ctxgc.session.session import Kit, Resumed, Session, drain
 
 LIVE = 256
 """Sessions kept in memory; the least recently used one makes room and is restored from its journal when it goes on."""
+MEMORY = 512 * 1024 * 1024
+"""Bytes of histories that all sessions together keep ready to be resumed; the others are recognised by their hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,17 @@ class Sessions:
         surplus = len(self._live) - self._limit
         for key in [key for key, kept in self._live.items() if kept.idle and kept is not session][: max(surplus, 0)]:
             self._drop(key)
+        self._lighten(session)
         return session
+
+    def _lighten(self, session: Session) -> None:
+        """Let the histories that sessions keep ready go, oldest session first, until the rest fits in memory."""
+        weights = {key: kept.weight for key, kept in self._live.items()}
+        surplus = sum(weights.values()) - MEMORY
+        for key, weight in weights.items():
+            if surplus > 0 and self._live[key] is not session:
+                self._live[key].tracks.clear()
+                surplus -= weight
 
     def _drop(self, key: bytes) -> None:
         del self._live[key]

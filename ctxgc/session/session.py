@@ -21,7 +21,7 @@ from ctxgc.core.policy import Policy
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.errors import UnknownHandle
-from ctxgc.session.admission import Booked, Meter, Pending, admission, begun, new_schemas
+from ctxgc.session.admission import Booked, Meter, Pending, admission, begun, new_schemas, warmed
 from ctxgc.session.eden import Eden, Planned, Rules
 from ctxgc.session.journalling import Journal
 from ctxgc.session.originals import content
@@ -120,6 +120,11 @@ class Session:
         """Whether nothing is under way, so that the session may be let go and restored from its journal later."""
         return not (self._pending or self.state.unsettled or self._journal.waiting)
 
+    @property
+    def weight(self) -> int:
+        """Bytes of the histories that are kept ready."""
+        return sum(len(track.known.prefix) + len(track.sent) for track in self.tracks)
+
     def prepare(self, text: bytes) -> Prepared:
         """Decide what to send for a request body. Never raises: at worst the body goes as it came."""
         return drain(self.preparing(text))
@@ -209,7 +214,7 @@ class Session:
         model = model_of(body)
         meter = self.kit.meter(model)
         eden = self._eden(found, body, meter)
-        planned = yield from _plan(eden, found)
+        planned = yield from _plan(eden, found, meter)
         planned, outgoing = self._project(body, track, raws, found, planned, eden.faults)
         for fault in eden.faults:
             self._pending.append(_Unread(call, self.kit.clock(), fault))
@@ -300,9 +305,11 @@ def model_of(body: Body) -> str:
     return model if isinstance(model, str) else ""
 
 
-def _plan(eden: Eden, found: Recognised) -> Generator[None, None, tuple[Planned, ...]]:
+def _plan(eden: Eden, found: Recognised, meter: Meter) -> Generator[None, None, tuple[Planned, ...]]:
     planned = []
     for draft in found.drafts:
+        if draft.eden and eden.rules.policies:
+            yield from warmed(meter, draft)
         planned.append(eden.plan(draft))
         yield
     return tuple(planned)

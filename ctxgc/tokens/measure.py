@@ -5,6 +5,7 @@ Rule: measuring never raises: where a tokenizer fails, four bytes are taken for 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ctxgc.core.block import Block, Kind, Media
@@ -35,6 +36,13 @@ class Meter:
             return self.counter.count(text)
         except Exception:  # a tokenizer is foreign code, and no count is worth a request
             return (len(text.encode("utf-8", "replace")) + 3) // 4
+
+    def warming(self, text: str) -> Iterator[int]:
+        """Count a long text in steps of one tokenizer call each, so that counting it afterwards is a look-up."""
+        try:
+            yield from self.counter.steps(text)
+        except Exception:  # see count
+            return
 
     def measure(self, block: Block) -> int:
         """Tokens of a block with its framing."""

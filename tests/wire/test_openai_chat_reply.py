@@ -14,6 +14,7 @@ from ctxgc.core.block import Author, Kind
 from ctxgc.core.journal import Usage
 from ctxgc.wire.codec import Reply
 from ctxgc.wire.openai_chat_reply import Reader, reader
+from ctxgc.wire.sse import CAP
 
 
 def read(*chunks: bytes, stream: bool = True) -> Reply:
@@ -166,6 +167,19 @@ def test_an_id_that_comes_late_belongs_to_the_call() -> None:
     assert calls(call("1", "f", index=0), call("2", index=0, id="a")) == [("a", "f", "12")]
 
 
+def test_an_id_and_a_name_that_come_late_belong_to_the_call() -> None:
+    assert calls(call("1", "f", index=0), call("2", "f", index=0, id="a")) == [("a", "f", "12")]
+
+
+def test_without_index_an_id_goes_on_with_its_call() -> None:
+    deltas = (call("1", "f", id="a"), call("2", "g", id="b"), call("3", "f", id="a"))
+    assert calls(*deltas) == [("a", "f", "13"), ("b", "g", "2")]
+
+
+def test_an_index_that_comes_late_belongs_to_the_last_call() -> None:
+    assert calls(call("1", "f", id="a"), call("2", index=0)) == [("a", "f", "12")]
+
+
 def test_one_id_at_two_indexes_is_two_calls() -> None:
     assert calls(call("1", "f", index=0, id="a"), call("2", "f", index=1, id="a")) == [("a", "f", "1"), ("a", "f", "2")]
 
@@ -194,6 +208,10 @@ def test_text_that_repeats_everything_so_far() -> None:
 def test_deltas_that_repeat_each_other_are_deltas() -> None:
     pieces = ["haha", "haha", "hahaha", " ", "haha"]
     assert texts(read(sse(*(delta(content=piece) for piece in pieces)))) == [("text", "".join(pieces))]
+
+
+def test_short_deltas_that_grow_are_deltas() -> None:
+    assert texts(read(sse(*(delta(content=piece) for piece in ("1", "10", "100", "1000"))))) == [("text", "1101001000")]
 
 
 def test_empty_arguments_before_the_real_ones_are_a_placeholder() -> None:
@@ -374,6 +392,11 @@ def test_reasoning_that_the_total_counts_apart_is_added_to_the_output() -> None:
     assert figures == Usage(uncached=32, output=103, reasoning=94)
 
 
+def test_reasoning_never_exceeds_the_output() -> None:
+    figures = usage(completion_tokens=9, total_tokens=10, completion_tokens_details={"reasoning_tokens": 94})
+    assert figures == Usage(output=9, reasoning=9)
+
+
 HUGE = "1" + "0" * 5000
 
 
@@ -472,6 +495,11 @@ def test_a_stream_over_the_cap_keeps_its_usage_and_is_not_complete() -> None:
     reply = parser.finish()
     assert (reply.usage, reply.finish, reply.complete) == (Usage(uncached=10, output=2), "stop", False)
     assert len(reply.blocks[0].text) <= 160
+
+
+def test_an_event_over_the_cap_is_lost_and_the_reply_not_complete() -> None:
+    reply = read(sse(delta(content="x" * CAP)), sse(delta("stop", content="hi")))
+    assert (texts(reply), reply.finish, reply.complete) == ([("text", "hi")], "stop", False)
 
 
 def test_many_calls_count_towards_the_cap() -> None:

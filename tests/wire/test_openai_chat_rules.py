@@ -369,6 +369,11 @@ def test_an_own_member_may_go_from_the_first_user(before: str) -> None:
     assert problems([(before % rest).encode()], [("{%s}" % rest).encode()]) == ()  # noqa: UP031
 
 
+def test_an_own_member_may_stay() -> None:
+    before, after = ([assistant(None, "a"), {**tool("a", text), "ctxgc": {"tag": "t"}}] for text in ("long text", "s"))
+    assert problems(raw(before), raw(after)) == ()
+
+
 def test_an_own_member_may_not_change() -> None:
     before, after = ([user(), {**assistant("x"), "ctxgc": {"pin": pin}}] for pin in (True, False))
     assert broken(problems(raw(before), raw(after))) == {rules.MEMBER}
@@ -382,6 +387,10 @@ def test_a_transaction_without_all_its_results_may_not_go() -> None:
 def test_what_is_removed_hides_nothing_that_is_changed() -> None:
     assert broken(problems(raw(HISTORY), edited(both(put(3, "content", ""), drop(6, 8))))) == {rules.EMPTY}
     assert broken(problems(raw(HISTORY), edited(both(put(8, "content", "x"), drop(2, 5))))) == {rules.REMOVED}
+
+
+def test_what_is_removed_hides_nothing_that_is_added() -> None:
+    assert broken(problems(raw(HISTORY), edited(both(drop(2, 5), insert(0, user("new")))))) == {rules.REMOVED}
 
 
 def test_unknown_parts_and_roles_have_to_stay() -> None:

@@ -1,0 +1,84 @@
+"""Journal entries in human form: one line each.
+
+Rule: a line is made from the entry and the state it led to, and holds no content of the conversation beyond sites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+
+from ctxgc.cli._output import shorten
+from ctxgc.core.journal import (
+    Allocation,
+    AnyEntry,
+    Bypass,
+    Collection,
+    Gap,
+    Open,
+    Recall,
+    Recovery,
+    Settlement,
+)
+from ctxgc.core.state import State
+
+_EDITS = 3
+_SITE = 40
+
+
+def describe(entry: AnyEntry, state: State, numbers: Mapping[bytes, int]) -> str:
+    """What an entry says; ``numbers`` counts the calls of the session from 1."""
+    match entry:
+        case Open():
+            return f"session found by {entry.origin}, format {entry.codec}"
+        case Allocation():
+            return f"{_call(entry.call, numbers)}: {_allocation(entry, state)}"
+        case Collection():
+            return f"{_call(entry.call, numbers)}: {_collection(entry, state)}"
+        case Settlement():
+            return f"{_call(entry.call, numbers)}: {_settlement(entry)}"
+        case Recall(found=True):
+            return f"{entry.handle} read back by the {entry.by}: {_site(state, entry.cell)}"
+        case Recall():
+            return f"{entry.handle} asked for by the {entry.by}: no such handle"
+        case Bypass():
+            return f"{_call(entry.call, numbers)} went on unchanged ({entry.size:,} bytes): {entry.reason}"
+        case Gap():
+            return f"{entry.calls} calls were stored late or not at all: {entry.reason}"
+        case Recovery():
+            return f"{_call(entry.call, numbers)} was never settled: the process ended in between"
+
+
+def _call(call: bytes, numbers: Mapping[bytes, int]) -> str:
+    return f"call {numbers[call]}" if call in numbers else f"call {call.hex()[:8]}"
+
+
+def _allocation(entry: Allocation, state: State) -> str:
+    cells = [cell for node in entry.nodes for cell in node.cells] + list(entry.schemas or ())
+    new = f"{len(entry.nodes)} new messages, {sum(cell.tokens for cell in cells):,} new tokens"
+    whole = f"history of {state.node(entry.head).depth + 1} messages, {entry.size:,} bytes"
+    return f"{new}; {whole}; {entry.model or 'no model named'}"
+
+
+def _collection(entry: Collection, state: State) -> str:
+    before, after = sum(edit.before for edit in entry.edits), sum(edit.after for edit in entry.edits)
+    some = (
+        f"{edit.action} {_site(state, edit.cell)} {edit.before:,} to {edit.after:,}"
+        for edit in islice(entry.edits, _EDITS)
+    )
+    more = f", and {len(entry.edits) - _EDITS} more" if len(entry.edits) > _EDITS else ""
+    return f"{entry.generation}, {before:,} tokens to {after:,}: {', '.join(some)}{more}"
+
+
+def _settlement(entry: Settlement) -> str:
+    parts = [f"{entry.outcome}, status {entry.status}"]
+    if entry.usage is not None:
+        cached = f" ({entry.usage.cached:,} cached)" if entry.usage.cached else ""
+        parts.append(f"{entry.usage.input:,} tokens in{cached}, {entry.usage.output:,} out")
+    if entry.duration:
+        parts.append(f"{entry.duration:.1f} s")
+    return "; ".join(parts)
+
+
+def _site(state: State, cell: int) -> str:
+    return shorten(state.cells[cell].site, _SITE) if 0 <= cell < len(state.cells) else f"cell {cell}"

@@ -1,0 +1,82 @@
+"""``ctxgc recall``."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from ctxgc.cli._journals import codec_of, journal, opened, store_option
+
+_LINES = re.compile(r"(\d+)?(:)?(\d+)?\Z")
+_FORMS = "give 10:20, 10: (to the end), :20 (from the start) or 10"
+
+
+class Lines(click.ParamType[tuple[int, int | None]]):
+    """A range of lines, counted from 1, both ends included."""
+
+    name = "A:B"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int | None]:
+        """From ``10:20``, ``10:``, ``:20`` or ``10``."""
+        found = _LINES.match(str(value))
+        if found is None or not (found[1] or found[3]):
+            self.fail(f"{value!r} is no range of lines: {_FORMS}", param, ctx)
+        first = int(found[1] or 1)
+        last = int(found[3]) if found[3] else None if found[2] else first
+        if first < 1 or (last is not None and last < first):
+            self.fail(f"{value!r} is no range of lines: {_FORMS}", param, ctx)
+        return first, last
+
+
+@click.command()
+@click.argument("handle")
+@click.option("--lines", type=Lines(), help="Only these lines, counted from 1: 10:20, 10:, :20 or 10.")
+@store_option
+def command(handle: str, lines: tuple[int, int | None] | None, store: str | None) -> None:
+    """Read back what a stub stands for: the exact bytes, on stdout.
+
+    HANDLE is the 16 characters after "ctxgc:" in a stub; a whole stub will do. The proxy may go on running.
+
+    \b
+    Examples:
+      ctxgc recall k3v7qzsx2mhd4ayb
+      ctxgc recall '[ctxgc:k3v7qzsx2mhd4ayb lines 41-960 of 1000 not shown]' --lines 41:80
+    """
+    text = _content(_bare(handle), store)
+    if lines is not None:
+        from ctxgc.session.originals import lines as cut
+
+        first, last = lines
+        text = cut(text, first, len(text) + 1 if last is None else last)
+    with click.open_file("-", "wb") as out:
+        out.write(text.encode("utf-8", "surrogatepass"))
+
+
+def _bare(handle: str) -> str:
+    """The handle itself, of a stub or of what is left of one when it was copied."""
+    from ctxgc.core.stub import SIGIL
+
+    return handle.strip().removeprefix(SIGIL).removeprefix(SIGIL[1:]).partition(" ")[0].rstrip("]").lower()
+
+
+def _content(handle: str, url: str | None) -> str:
+    from ctxgc.core.state import State
+    from ctxgc.errors import InputError, UnknownHandle
+    from ctxgc.session.originals import content
+
+    with opened(url) as store:
+        found = store.resolve(handle)
+        if found is None:
+            raise UnknownHandle(f"no content in this store has the handle {handle!r}: is it the right store?")
+        key, cell = found
+        state = State()
+        for _, entry in journal(store, key):
+            state.apply(entry)
+        if state.opened is None or cell >= len(state.cells):
+            raise InputError(
+                f"the journal of session {key.hex()[:12]} does not hold that cell: run `ctxgc audit verify`"
+            )
+        return content(state, store, codec_of(state.opened.codec), cell)

@@ -1,0 +1,88 @@
+"""Label values: from what journals say in free text to small fixed sets.
+
+Rule: whatever comes in, what leaves here is one of a known few, or one of the first ``SOURCES`` sources seen.
+"""
+
+from __future__ import annotations
+
+SOURCES = 40
+"""Values of the ``source`` label; later ones are counted under ``REST``."""
+REST = "__other__"
+OTHER = "other"
+
+TAGS = frozenset(
+    {
+        "system_prompt", "tool_schema", "user_turn", "agent_reply", "agent_reasoning", "tool_call", "tool_result",
+        "retrieval", "summary", "recall",
+    }
+)  # fmt: skip
+"""Families of tags that have a name of their own; an application's own tags are the sources of ``other``."""
+ACTIONS = frozenset({"drop", "stub", "summarize", "dedupe", "truncate", "minify", "defuse"})
+OUTCOMES = frozenset({"ok", "partial", "aborted", "error"})
+COLLECTION_OUTCOMES = ("collected", "noop", "aborted")
+REASONS = ("malformed", "invalid", "fault", "policy", "refused", "not_booked", "audit")
+
+_SYNONYMS = {"validator": "invalid", "not": "not_booked", "dedup": "dedupe"}
+_LENGTH = 80
+_KNOWN = 4096
+
+
+class Provenance:
+    """From a cell's tag to its ``tag`` and ``source`` labels. The first sources seen keep names of their own."""
+
+    __slots__ = ("_known", "_sources")
+
+    def __init__(self) -> None:
+        self._sources: set[str] = set()
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def of(self, tag: str) -> tuple[str, str]:
+        """The labels of a tag: ``tool_result:NAME`` is a ``tool_result`` from ``NAME``."""
+        found = self._known.get(tag)
+        if found is None:
+            found = self._place(tag)
+            if len(self._known) < _KNOWN:
+                self._known[tag] = found
+        return found
+
+    def _place(self, tag: str) -> tuple[str, str]:
+        family, _, source = tag.partition(":")
+        if family not in TAGS:
+            family, source = OTHER, tag
+        return family, self._admit(_source(source)) if source else ""
+
+    def _admit(self, source: str) -> str:
+        if source not in self._sources:
+            if len(self._sources) >= SOURCES:
+                return REST
+            self._sources.add(source)
+        return source
+
+
+def action_of(actions: str) -> str:
+    """The action of an edit; of several, joined by ``+``, the last: the one that gave the text its final form."""
+    return _fixed(actions.rpartition("+")[2], ACTIONS, OTHER)
+
+
+def outcome_of(outcome: str) -> str:
+    """A settlement's outcome."""
+    return _fixed(outcome, OUTCOMES, "error")
+
+
+def reason_of(reason: str) -> str:
+    """Why a request went on without us: the first word of the journal's reason, else ``fault``."""
+    words = reason.replace(":", " ").lower().split(maxsplit=1)
+    return _fixed(words[0] if words else "", frozenset(REASONS), "fault")
+
+
+def _fixed(word: str, values: frozenset[str], default: str) -> str:
+    word = _SYNONYMS.get(word, word)
+    return word if word in values else default
+
+
+def _source(name: str) -> str:
+    """A source as a label: tools of one MCP server are one, long names are cut, lone surrogates cannot be served."""
+    parts = name.split("__")
+    if len(parts) > 2 and parts[0] == "mcp":
+        name = f"mcp:{parts[1]}"
+    return name[:_LENGTH].encode("utf-8", "replace").decode()

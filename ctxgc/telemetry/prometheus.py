@@ -1,0 +1,89 @@
+"""The exposition: figures in Prometheus' text formats.
+
+Rule: families are made anew for each scrape from the accumulators; no registry, and the client library is imported only
+when the first scrape comes.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from .figures import Figures
+from .metrics import BUILD, TABLE, Metric
+from .series import Board, Buckets, Spread
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric as Family
+
+
+def render(figures: Figures, accept: str = "") -> tuple[bytes, str]:
+    """The exposition and its content type: OpenMetrics where the Accept header asks for it, else the text format."""
+    from prometheus_client.exposition import choose_encoder
+
+    try:
+        encode, media = choose_encoder(accept)
+    except (TypeError, ValueError):  # the client library compares whatever the header calls a version
+        encode, media = choose_encoder("")
+    return encode(_Families(figures)), media
+
+
+class _Families(NamedTuple):
+    """What the client library calls a collector."""
+
+    figures: Figures
+
+    def collect(self) -> Iterator[Family]:
+        """All metrics that have a sample, in the order of the table."""
+        board, gauges = self.figures.board(), self.figures.gauges()
+        for metric in TABLE:
+            if metric.type == "counter":
+                yield _counter(metric, board)
+            elif metric.type == "histogram":
+                yield _histogram(metric, board.histograms[metric.name])
+            elif metric.name in gauges:
+                yield _gauge(metric, (), gauges[metric.name])
+            elif metric.name == BUILD:
+                yield _gauge(metric, (_version(), platform.python_version()), 1)
+
+
+def _counter(metric: Metric, board: Board) -> Family:
+    from prometheus_client.metrics_core import CounterMetricFamily
+
+    family = CounterMetricFamily(metric.name, metric.help, labels=metric.labels)
+    for labels, value in board.counters[metric.name].values.items():
+        family.add_metric(labels, value)
+    return family
+
+
+def _histogram(metric: Metric, spread: Spread) -> Family:
+    from prometheus_client.metrics_core import HistogramMetricFamily
+
+    family = HistogramMetricFamily(metric.name, metric.help, labels=metric.labels)
+    for labels, buckets in spread.values.items():
+        family.add_metric(labels, _cumulated(spread.bounds, buckets), buckets.sum)
+    return family
+
+
+def _cumulated(bounds: tuple[float, ...], buckets: Buckets) -> list[tuple[str, float]]:
+    names = [*(str(float(bound)) for bound in bounds), "+Inf"]
+    return list(zip(names, accumulate(buckets.counts), strict=True))
+
+
+def _gauge(metric: Metric, labels: tuple[str, ...], value: int) -> Family:
+    from prometheus_client.metrics_core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+    family.add_metric(labels, value)
+    return family
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("ctxgc")
+    except PackageNotFoundError:  # run from a source tree
+        return "unknown"
