@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ctxgc.core import stub
 from ctxgc.core.block import Author, Block, Kind

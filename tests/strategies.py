@@ -6,9 +6,37 @@ import json
 
 from hypothesis import strategies as st
 
-PIECES = ("\U0001f469‍\U0001f4bb", "\U0001f1e9\U0001f1ea", "é", "각", "한국", "漢字", "\r\n", "\n", "  ", "[ctxgc:", "क्षि")
+PIECES = (
+    "\U0001f469\u200d\U0001f4bb",  # two emoji joined to one
+    "\U0001f1e9\U0001f1ea",  # a flag: two letters
+    "e\u0301",
+    "\u1100\u1161\u11a8",  # a syllable of three parts
+    "\u0915\u094d\u0937\u093f",
+    "한국",
+    "漢字",
+    "\r\n",
+    "\n",
+    "  ",
+    "[ctxgc:",
+)
 LITERALS = ("0", "-0", "1e3", "1E-7", "0.10", "123456789012345678901234567890", "1.0", "true", "false", "null")
-ESCAPES = ("\\n", "\\u00e9", "\\ud83d\\ude00", "\\ud800", "\\udc00", '\\"', "\\\\", "\\/", "é", "😀", " ", "a", "{", "]", ",")
+ESCAPES = (
+    "\\n",
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "\\ud800",
+    "\\udc00",
+    '\\"',
+    "\\\\",
+    "\\/",
+    "é",
+    "😀",
+    " ",
+    "a",
+    "{",
+    "]",
+    ",",
+)
 SPACES = st.sampled_from(("", "", " ", "\n", "\r\n\t", "  "))
 
 

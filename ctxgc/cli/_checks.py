@@ -6,13 +6,13 @@ Rule: whatever goes wrong while looking is a finding about the session it was fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
 
 from ctxgc.cli._journals import codec_of, journal
+from ctxgc.core.collector import Edit
 from ctxgc.core.heap import content_digest
-from ctxgc.core.journal import Allocation, AnyEntry, Collection, Open
+from ctxgc.core.journal import AnyEntry, Collection, Open
 from ctxgc.core.state import State
 from ctxgc.errors import CtxgcError
 from ctxgc.session.originals import content, disagreements
@@ -30,64 +30,40 @@ class _Blobs:
         self.blob = lru_cache(maxsize=_BLOBS)(store.blob)
 
 
-@dataclass(slots=True)
-class Check:
-    """The check of one session: give its findings one by one; afterwards ``calls`` says how many requests were rebuilt.
+def check_session(store: Store, key: bytes) -> Iterator[Finding]:
+    """Everything about one session that does not agree: its journal, its handles, its requests."""
+    state, entries, blobs = State(), list[AnyEntry](), cast("Store", _Blobs(store))
+    try:
+        for stored, entry in journal(store, key):
+            state.apply(entry)
+            entries.append(entry)
+            for detail in _unfit(stored.seq, entry, state, blobs):
+                yield Finding("journal", key.hex(), stored.seq, "", detail)
+        for detail in disagreements(entries, blobs, _codec(state)):
+            yield Finding("rebuild", key.hex(), None, "", f"{detail[0].upper()}{detail[1:]}.")
+    except (CtxgcError, StoreError, ValueError, LookupError) as error:
+        detail = f"The journal does not fold: {error or type(error).__name__}"
+        yield Finding("journal", key.hex(), len(entries), "", detail)
 
-    A request is rebuilt when the next one begins: with the edits that were in force when it left.
-    """
 
-    store: Store
-    key: bytes
-    calls: int = 0
-    _state: State = field(default_factory=State)
-    _pending: tuple[int, Allocation] | None = None
+def _unfit(seq: int, entry: AnyEntry, state: State, blobs: Store) -> Iterator[str]:
+    if seq == 0 and not isinstance(entry, Open):
+        yield "The journal does not begin with an opening."
+    elif isinstance(entry, Collection):
+        for edit in entry.edits:
+            yield from _lost(edit, state, blobs)
 
-    def findings(self) -> Iterator[Finding]:
-        """Everything that does not agree."""
-        blobs, seq = cast("Store", _Blobs(self.store)), -1
-        try:
-            for stored, entry in journal(self.store, self.key):
-                seq = stored.seq
-                if isinstance(entry, Allocation):
-                    yield from self._rebuild(blobs)
-                    self._pending = (seq, entry)
-                self._state.apply(entry)
-                yield from self._fits(seq, entry, blobs)
-            yield from self._rebuild(blobs)
-        except (CtxgcError, StoreError, ValueError, LookupError) as error:
-            yield self._finding("journal", max(seq, 0), f"The journal does not fold: {error or type(error).__name__}")
 
-    def _fits(self, seq: int, entry: AnyEntry, blobs: Store) -> Iterator[Finding]:
-        if seq == 0 and not isinstance(entry, Open):
-            yield self._finding("journal", seq, "The journal does not begin with an opening.")
-        elif isinstance(entry, Collection):
-            for edit in entry.edits:
-                yield from self._recalls(seq, edit.cell, edit.handle, blobs)
+def _lost(edit: Edit, state: State, blobs: Store) -> Iterator[str]:
+    """Whether what was taken out comes back as it was."""
+    try:
+        text = content(state, blobs, _codec(state), edit.cell)
+    except StoreError as error:
+        yield f"The content of handle {edit.handle} cannot be read: {error}."
+        return
+    if content_digest(text) != state.cells[edit.cell].content:
+        yield f"The content of handle {edit.handle} is not what was taken out."
 
-    def _recalls(self, seq: int, cell: int, handle: str, blobs: Store) -> Iterator[Finding]:
-        """Whether what was taken out comes back as it was."""
-        try:
-            text = content(self._state, blobs, self._codec(), cell)
-        except StoreError as error:
-            yield self._finding("recall", seq, f"The content of handle {handle} cannot be read: {error}", handle)
-            return
-        if content_digest(text) != self._state.cells[cell].content:
-            yield self._finding("recall", seq, f"The content of handle {handle} is not what was taken out.", handle)
 
-    def _rebuild(self, blobs: Store) -> Iterator[Finding]:
-        if self._pending is None:
-            return
-        (seq, entry), self._pending = self._pending, None
-        self.calls += 1
-        try:
-            for found in disagreements(self._state, blobs, self._codec(), entry):
-                yield self._finding("rebuild", seq, f"{found[0].upper()}{found[1:]}.", entry.call.hex())
-        except StoreError as error:
-            yield self._finding("rebuild", seq, f"Call {entry.call.hex()} cannot be rebuilt: {error}", entry.call.hex())
-
-    def _codec(self) -> Codec:
-        return codec_of(self._state.opened.codec if self._state.opened else "")
-
-    def _finding(self, kind: str, seq: int, detail: str, ref: str = "") -> Finding:
-        return Finding(kind, self.key.hex(), seq, ref, detail)
+def _codec(state: State) -> Codec:
+    return codec_of(state.opened.codec if state.opened else "")

@@ -36,39 +36,36 @@ def command() -> None:
 def verify(store: str | None, held: str | None, json_: bool) -> None:
     """Hash everything again, fold every journal, and rebuild every request to the byte.
 
-    Exit code 0: all agrees; 1: each thing that does not is named. The tip in the last line, kept elsewhere, later proves
-    that nothing was cut off or rewritten before it: give it back with --held.
+    Exit code 0: all agrees; 1: each thing that does not is named. The tip in the last line, kept elsewhere, later
+    proves that nothing was cut off or rewritten before it: give it back with --held.
     """
     tip = _held(held)
     with opened(store) as found:
-        findings, sessions, calls = _verify(found, tip)
+        findings, sessions = _verify(found, tip)
         now = found.tip()
     if json_:
-        as_json(_report(findings, sessions, calls, now))
+        as_json(_report(findings, sessions, now))
     else:
         for finding in findings:
             say(_line(finding))
-        what = f"{sessions} sessions, {calls} requests rebuilt"
-        verdict = f"{len(findings)} findings" if findings else "ok, everything agrees"
-        say(f"{verdict}: {what}; tip {_tip(now)}")
+        verdict = f"{len(findings)} findings" if findings else "ok: everything agrees, every request rebuilds"
+        say(f"{verdict}; {sessions} sessions; tip {_tip(now)}")
     if findings:
         click.get_current_context().exit(1)
 
 
-def _verify(store: Store, held: Tip | None) -> tuple[list[Finding], int, int]:
-    """All findings, and how many sessions and requests were looked at."""
-    from ctxgc.cli._checks import Check
+def _verify(store: Store, held: Tip | None) -> tuple[list[Finding], int]:
+    """All findings, and how many sessions were looked at."""
+    from ctxgc.cli._checks import check_session
 
     with progress("hashing") as tell:
         findings = list(store.verify(tell, held=held))
-    rows, calls = store.sessions(), 0
+    rows = store.sessions()
     with progress("rebuilding") as tell:
         for number, row in enumerate(rows, 1):
-            check = Check(store, row.key)
-            findings += check.findings()
-            calls += check.calls
+            findings += check_session(store, row.key)
             tell(number, len(rows))
-    return findings, len(rows), calls
+    return findings, len(rows)
 
 
 def _held(text: str | None) -> Tip | None:
@@ -97,13 +94,12 @@ def _line(finding: Finding) -> str:
     return f"{finding.kind}: {', '.join(where)}{': ' if where else ''}{finding.detail}"
 
 
-def _report(findings: list[Finding], sessions: int, calls: int, tip: Tip) -> dict[str, object]:
+def _report(findings: list[Finding], sessions: int, tip: Tip) -> dict[str, object]:
     keys = ("kind", "session", "seq", "ref", "detail")
     return {
         "schema": "ctxgc.audit.verify/1",
         "ok": not findings,
         "sessions": sessions,
-        "requests": calls,
         "tip": _tip(tip),
         "findings": [{key: getattr(finding, key) for key in keys} for finding in findings],
     }
@@ -191,7 +187,7 @@ def _body(store: Store, key: bytes, which: str, call: int) -> None:
     if wanted is None or state.opened is None:
         raise InputError(f"session {key.hex()[:SHORT]} has no request {call}: it has {state.calls}")
     codec = codec_of(state.opened.codec)
-    text = received(state, store, wanted) if which == "received" else sent(state, store, codec, wanted)
+    text = received(state, store, codec, wanted) if which == "received" else sent(state, store, codec, wanted)
     _proved(text, wanted.received if which == "received" else wanted.sent)
     with click.open_file("-", "wb") as out:
         out.write(text)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def command() -> None:
     """Show the configuration in force, and where each value came from.
 
-    A flag wins over a CTXGC_* variable, that over ./ctxgc.toml, that over the user's config.toml, that over the default.
+    A flag wins over a CTXGC_* variable, that over ./ctxgc.toml, that over the user's config.toml, that over the
+    default.
 
     \b
     Examples:

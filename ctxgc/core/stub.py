@@ -61,5 +61,6 @@ def handles(text: str) -> tuple[str, ...]:
 
 def _folded(text: str) -> str:
     """The letters that a reader sees in ``text``: one alphabet, one case, no spaces, marks or invisible characters."""
-    folded = unicodedata.normalize("NFKD", text).translate(_LOOKALIKES).casefold()
+    # Before and after: decomposing makes another letter of some of them, and one of them of others.
+    folded = unicodedata.normalize("NFKD", text.translate(_LOOKALIKES)).translate(_LOOKALIKES).casefold()
     return "".join(letter for letter in folded if unicodedata.category(letter)[0] not in "CMZ")

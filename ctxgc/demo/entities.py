@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from string import Template
 
-from ctxgc.demo import templates
+from ctxgc.demo import template_tests, templates
 
 _COLUMNS = {"int": "_int", "str": "_str", "Decimal": "_money", "datetime": "_time", "bool": "_bool"}
 
@@ -90,17 +90,17 @@ def app() -> str:
 
 def handler_tests() -> str:
     """``tests/test_handlers.py``."""
-    return templates.HANDLER_TESTS_HEAD + "".join(_fill(templates.HANDLER_TESTS, entity) for entity in ENTITIES)
+    return template_tests.HANDLER_TESTS_HEAD + "".join(_fill(template_tests.HANDLER_TESTS, entity) for entity in ENTITIES)
 
 
 def repository_tests() -> str:
     """``tests/test_repository.py``."""
-    return templates.REPOSITORY_TESTS_HEAD + "".join(_fill(templates.REPOSITORY_TESTS, entity) for entity in ENTITIES)
+    return template_tests.REPOSITORY_TESTS_HEAD + "".join(_fill(template_tests.REPOSITORY_TESTS, entity) for entity in ENTITIES)
 
 
 def api_page() -> str:
     """``docs/api.md``."""
-    return templates.API_HEAD + "".join(_fill(templates.API, entity) + _fields(entity) for entity in ENTITIES)
+    return template_tests.API_HEAD + "".join(_fill(template_tests.API, entity) + _fields(entity) for entity in ENTITIES)
 
 
 def _fill(template: str, entity: Entity) -> str:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ctxgc.core.block import Kind
+from ctxgc.core.block import Block, Kind
 from ctxgc.core.journal import Allocation, AnyEntry, Settlement
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.lab.transcripts import Transcript
 from ctxgc.session import Kit, Session
 from ctxgc.session.identity import Identity, credential, scope_of
+from ctxgc.store import Store, StoreError
 from ctxgc.wire.codec import Codec
 
 AGENT = "assistant"
@@ -67,11 +68,16 @@ def steps(transcript: Transcript, model: str = "") -> Iterator[Step]:
         yield Step(bytes(body) + b"]}", None)
 
 
-def replay(transcript: Transcript, kit: Kit, model: str = "") -> Replayed:
+def replay(
+    transcript: Transcript,
+    kit: Kit,
+    model: str = "",
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Replayed:
     """Send a transcript's requests through a new session, settling each with the usage that was reported for it.
 
     Nothing is sent anywhere. ``kit`` decides the policies and where the journal goes; ``open_store("sqlite://")`` is
-    memory.
+    memory. ``progress`` is told how many messages of all are done.
     """
     entries: list[AnyEntry] = []
 
@@ -96,8 +102,24 @@ def replay(transcript: Transcript, kit: Kit, model: str = "") -> Replayed:
                 usage=reported,
             )
         )
+        progress(len(transcript.messages) if step.answer is None else step.answer, len(transcript.messages))
     kit.store.flush()
-    return Replayed(session.state, tuple(entries), _last_calls(transcript, kit.codec))
+    return Replayed(session.state, tuple(entries), _final_calls(transcript, kit.codec))
+
+
+def last_calls(entries: Sequence[AnyEntry], store: Store, codec: Codec) -> tuple[str, ...]:
+    """The tools called in the newest reply of a recorded session; none where it was not kept or cannot be read."""
+    settled = (entry for entry in reversed(entries) if isinstance(entry, Settlement))
+    newest = next(settled, None)
+    if newest is None or not newest.reply:
+        return ()
+    try:
+        raw = store.blob(newest.reply)
+    except StoreError:
+        return ()
+    reader = codec.reader(stream=not raw.lstrip().startswith(b"{"))
+    reader.feed(raw)
+    return _called(reader.finish().blocks)
 
 
 def _head(transcript: Transcript, model: str) -> bytes:
@@ -129,11 +151,14 @@ def _estimated(state: State, call: bytes, entries: list[AnyEntry]) -> int:
     return 0
 
 
-def _last_calls(transcript: Transcript, codec: Codec) -> tuple[str, ...]:
+def _final_calls(transcript: Transcript, codec: Codec) -> tuple[str, ...]:
     if transcript.roles[-1] != AGENT:
         return ()
     try:
-        blocks = codec.decode(transcript.messages[-1]).blocks
+        return _called(codec.decode(transcript.messages[-1]).blocks)
     except Malformed:
         return ()
+
+
+def _called(blocks: Iterable[Block]) -> tuple[str, ...]:
     return tuple(block.name for block in blocks if block.kind is Kind.TOOL_CALL)

@@ -204,9 +204,9 @@ def _message(place: _Place, raw: bytes, what: str, at: int = 0) -> tuple[bytes, 
 
 
 def _string(raw: bytes | None) -> str:
-    """The value of a raw JSON string; empty for anything else."""
+    """The value of a raw JSON string as UTF-8 can carry it; empty for anything else."""
     value = json.loads(raw) if raw is not None and raw.startswith(b'"') else ""
-    return value if isinstance(value, str) else ""
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _stem(path: Path) -> str:

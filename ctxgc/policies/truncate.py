@@ -122,10 +122,13 @@ def _graphemes(count: Callable[[str], int], text: str, room: int, share: float) 
     def tail(length: int) -> int:
         return count(text[around(text, size - length)[1] :])
 
-    first = _most(0, size - GAP, int, head, int(room * share))
-    last = _most(0, size - GAP - first, int, tail, room - head(first))
-    first = _most(first, size - GAP - last, int, head, room - tail(last))
-    return _spans(around(text, first)[0], around(text, size - last)[1], size)
+    def most_head(low: int, start: int, fits: int) -> int:
+        return around(text, _most(low, start - GAP, int, head, fits))[0]
+
+    end = most_head(0, size, int(room * share))
+    start = around(text, size - _most(0, size - GAP - end, int, tail, room - head(end)))[1]
+    end = most_head(end, start, room - tail(size - start))
+    return _spans(end, start, size)
 
 
 def _most(low: int, high: int, length: Measure, tokens: Measure, room: int) -> int:

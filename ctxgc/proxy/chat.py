@@ -148,7 +148,7 @@ class Chat:
         return durable is not None and await in_time(durable)
 
     async def _settle(self, ticket: Ticket, relayed: Relayed | None) -> None:
-        """Book how it ended, and wait until it is on disk. ``relayed`` is None if nobody answered or the client left."""
+        """Book how it ended, and wait until it is on disk. Without ``relayed``, nobody answered or the client left."""
         ticket.settled = True
         settlement = _settlement(ticket, relayed, self._sessions.kit.clock())
         async with self._lock(ticket.session):

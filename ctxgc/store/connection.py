@@ -5,6 +5,7 @@ Rule: once handed out, a connection cannot change or remove a row, nor switch it
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,8 +63,6 @@ class Place:
 
 
 def _writable(folder: Path) -> bool:
-    import os
-
     return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 

@@ -104,6 +104,10 @@ class SqliteRows:
         numbers = [value if isinstance(value, int) else 0 for value in self._readers.fetch(_COUNTS)[0]]
         return Counts(*numbers[:5]), Counts(*numbers[5:])
 
+    def newest(self) -> int:
+        """See `Rows.newest`."""
+        return _number(self._readers.fetch("SELECT max(id) FROM seal")[0][0], -2)
+
     def seals(self) -> Iterator[Raw]:
         """See `Rows.seals`."""
         return self._readers.paged(_SEALS, -1, 0)

@@ -27,8 +27,11 @@ class Rows(Protocol):
     def counts(self) -> tuple[Counts, Counts]:
         """Rows per table as the newest seal counts them, and the newest id in each, read at one moment."""
 
+    def newest(self) -> int:
+        """Number of the newest seal, -1 if there is none."""
+
     def seals(self) -> Iterator[Raw]:
-        """All seals by number."""
+        """All seals by number, those that are added meanwhile included."""
 
     def select(self, table: str, after: int, upto: int) -> Iterator[Raw]:
         """Rows of one of TABLES with after < id <= upto, by id."""

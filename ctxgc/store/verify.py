@@ -63,7 +63,7 @@ class _Walk:
         }
 
     def findings(self) -> Iterator[Finding]:
-        total = self._rows.counts()[0].total
+        total, newest = self._rows.counts()[0].total, self._rows.newest()
         before: SealRow | None = None
         for raw in self._rows.seals():
             try:
@@ -75,6 +75,8 @@ class _Walk:
             before = seal
             if self._progress is not None:
                 self._progress(self._done, total)
+            if seal.number >= newest:  # or others that keep writing would keep us here
+                break
         yield from self._end(before)
 
     def _seal(self, before: SealRow | None, seal: SealRow) -> Iterator[Finding]:

@@ -118,7 +118,8 @@ class Writer:
         self._records += len(append.records)
         self._bytes += append.weight
         self._accepted += 1
-        self._changed.notify_all()
+        if len(self._queue) == 1:  # else the thread is awake, and finds the rest when it comes back
+            self._changed.notify_all()
 
     def _run(self) -> None:
         while batch := self._take():

@@ -32,6 +32,7 @@ _AUTHORS = {
     "function": Author.TOOL,
 }
 _VOLATILE = frozenset({"cache_control", "prompt_cache_breakpoint", OWN_FIELD})
+_AMBIGUOUS = "\0duplicate keys"
 _THINKING = ("reasoning_content", "reasoning")
 
 Json = dict[str, "Value"]
@@ -54,6 +55,8 @@ class OpenAIChat:
     def decode(self, raw: bytes) -> Message:
         """See ``Codec.decode``."""
         message = _load(raw)
+        if _AMBIGUOUS in message:
+            return Message(hashlib.sha256(raw).digest(), "", (Block(Kind.OTHER, Author.USER, raw.decode()),))
         role = message.get("role")
         role = role if isinstance(role, str) else ""
         author = _AUTHORS.get(role, Author.USER)
@@ -87,8 +90,9 @@ class OpenAIChat:
 
 
 def _load(raw: bytes) -> Json:
+    """A message as plain data. Floats keep their spelling, as a list that no message holds."""
     try:
-        message = json.loads(raw.decode(), parse_float=str, parse_constant=str)
+        message = json.loads(raw.decode(), parse_float=_float, parse_constant=_float, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise spans.Malformed(str(error)) from None
     if not isinstance(message, dict):
@@ -96,9 +100,22 @@ def _load(raw: bytes) -> Json:
     return message
 
 
+def _float(text: str) -> Value:
+    return ["\0float", text]
+
+
+def _object(pairs: list[tuple[str, Value]]) -> Json:
+    """An object; one with duplicate keys is marked, since two readers could see two different things in it."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else {**found, _AMBIGUOUS: True}
+
+
 def _digest(message: Json) -> bytes:
-    """The sha256 of the message without volatile markers, keys sorted, a lone text part written as a string."""
-    form = json.dumps(_canonical(message), sort_keys=True, separators=(",", ":"))
+    """The sha256 of the message without volatile markers, keys sorted."""
+    try:
+        form = json.dumps(_canonical(message), sort_keys=True, separators=(",", ":"))
+    except RecursionError as error:
+        raise spans.Malformed(str(error)) from None
     return hashlib.sha256(form.encode()).digest()
 
 

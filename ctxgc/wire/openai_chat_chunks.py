@@ -82,7 +82,7 @@ class Said(msgspec.Struct):
 
 
 class Choice(msgspec.Struct):
-    """One of the ``n`` answers. ``usage`` (Kimi) and ``error`` (OpenRouter) stand here or in the chunk."""
+    """One of the ``n`` answers. ``usage`` and ``error`` stand here (Kimi) or in the chunk."""
 
     index: int | None = None
     delta: Said | None = None

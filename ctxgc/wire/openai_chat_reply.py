@@ -154,7 +154,7 @@ class _Draft:
         self.overflowed = self._left < 0
 
     def _take_whole(self, message: Said) -> None:
-        """The message of a reply that is not streamed, or (MiniMax) once more all that the deltas before it said."""
+        """The message of a reply that is not streamed, or what ends a stream: all that its deltas said, once more."""
         for number, call in enumerate(message.tool_calls or ()):
             call.index = number
         target = _Message() if self._deltas else self._message
@@ -224,7 +224,7 @@ class _Call:
             return 0
         self.name = self.name or function.name or ""
         delta = as_text(function.input if function.arguments is None else function.arguments)
-        if self.text.parts == ["{}"] and delta.startswith("{"):  # gateways to Anthropic begin with a placeholder
+        if self.text.parts == ["{}"] and delta.startswith("{"):  # it was a placeholder
             self.text = _Text()
         return self.text.add(delta)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ def split(text: bytes) -> tuple[Span, ...]:
 def rejoined(text: bytes, found: tuple[Span, ...]) -> bytes:
     """The text from what lies between the spans and what they hold."""
     edges = [0, *(edge for span in found for edge in (span.start, span.end)), len(text)]
-    return b"".join(text[start:end] for start, end in zip(edges, edges[1:], strict=False))
+    return b"".join(text[start:end] for start, end in pairwise(edges))
 
 
 def values(text: bytes) -> list[object]:

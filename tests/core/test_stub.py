@@ -34,9 +34,9 @@ def disguises(number: int) -> list[str]:
 def looks_like_a_stub(text: str) -> bool:
     """Another way to see it: fold everything, drop what cannot be seen, and look for the sigil."""
     table = str.maketrans("сϲтхχɡ【〔⟦∶", "cctxxg[[[:")
-    folded = unicodedata.normalize("NFKD", text).translate(table).lower()
+    folded = unicodedata.normalize("NFKD", text.translate(table)).translate(table).lower()
     seen = "".join(char for char in folded if unicodedata.category(char)[0] not in "MCZ")
-    return "[ctxgc:" in seen.replace("〔", "[")
+    return "[ctxgc:" in seen
 
 
 def naive(text: str) -> str:
@@ -78,7 +78,9 @@ def test_an_echo_of_a_real_stub_is_defused() -> None:
     assert stub.defuse(f"before {REAL} after") == f"before [quoted {REAL[1:]} after"
 
 
-@pytest.mark.parametrize("text", ["", "plain", "ctxgc: a tool", "[x]: y", "die [Größe: 5] ändern", "[Τίτλος: α]", "[c:"])
+@pytest.mark.parametrize(
+    "text", ["", "plain", "ctxgc: a tool", "[x]: y", "die [Größe: 5] ändern", "[Τίτλος: α]", "[c:"]
+)
 def test_ordinary_text_stays(text: str) -> None:
     assert stub.defuse(text) == text
 

@@ -9,7 +9,7 @@ import pytest
 
 from ctxgc.store import StoreUnavailable, StoreVersionError, open_store
 from ctxgc.store.connection import Place
-from ctxgc.store.opening import place_of
+from ctxgc.store.opening import _initialise_or_migrate, _make_file, place_of
 
 from .helpers import record
 
@@ -117,8 +117,6 @@ def test_it_can_still_be_read(locked_away):
 
 
 def test_two_that_make_one_store_make_it_once(path):
-    from ctxgc.store.opening import _initialise_or_migrate, _make_file
-
     _make_file(path)
     _initialise_or_migrate(Place(path), 1)
     first = path.read_bytes()

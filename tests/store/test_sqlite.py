@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -167,6 +168,19 @@ def test_two_stores_on_one_file_lose_nothing(url):
     assert list(two.verify()) == []
     one.close()
     two.close()
+
+
+def test_any_thread_reads_while_another_appends(store):
+    fill(store)
+    (first, *_) = store.nodes(SESSION)
+
+    def read(number):
+        store.append([record(number + 100)]).result()
+        return store.blob(first.blob)[:9], store.find(first.chain), len(list(store.entries(OTHER)))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(read, range(80))) == {(b"message 0", SESSION, 2)}
+    assert store.root(SESSION)[0] == 86
 
 
 def test_a_full_disk_stops_appends_until_there_is_space(tmp_path):

@@ -117,6 +117,7 @@ def test_verifying_while_others_write_finds_nothing(url):
     fill(reading)
     checks = reading.verify(lambda done, total: writing.append([record(total + done, OTHER)]).result())
     assert list(checks) == []
+    assert list(reading.verify()) == []
     reading.close()
     writing.close()
 

@@ -1,0 +1,202 @@
+"""What holds for every policy: one contract, tried on each module of the package, and on a policy that breaks it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterable
+from dataclasses import FrozenInstanceError, dataclass, fields, is_dataclass
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxgc import policies
+from ctxgc.core.heap import Heap
+from ctxgc.core.policy import Policy, Verdict
+from ctxgc.policies import PolicyError, build, from_config, names, preset, presets
+from ctxgc.policies.dedup import Dedup
+from ctxgc.policies.minify import Minify
+from ctxgc.policies.truncate import Truncate
+from tests.heaps import arrival, collect, count, heap
+from tests.strategies import json_bodies, texts
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """Somebody else's policy. ``size``: a number."""
+
+    size: int = 1
+
+    @property
+    def name(self) -> str:
+        return "custom"
+
+    def propose(self, heap: Heap) -> Iterable[Verdict]:
+        return ()
+
+
+class Plain:
+    """A policy that is no dataclass."""
+
+    name = "plain"
+
+    def __init__(self, size: int = 1) -> None:
+        if size < 0:
+            raise ValueError("size is negative")
+        self.size = size
+
+    def propose(self, heap: Heap) -> Iterable[Verdict]:
+        return [Verdict(0, self.name, "x", "y", text=str(id(object())))]
+
+
+def breaches(module: ModuleType, policy: object, stem: str) -> list[str]:
+    """What a policy's module does not keep of the contract."""
+    kind, found = type(policy), []
+    if getattr(policy, "name", None) != stem:
+        found.append("name")
+    if kind.__name__ != "".join(part.capitalize() for part in stem.split("_")):
+        found.append("class name")
+    if not is_dataclass(kind) or not hasattr(kind, "__slots__"):
+        return [*found, "not a slotted dataclass"]
+    try:
+        setattr(policy, fields(kind)[0].name, None)
+        found.append("not frozen")
+    except (FrozenInstanceError, IndexError):
+        pass
+    found += [f"{one.name} not documented" for one in fields(kind) if f"``{one.name}``:" not in (kind.__doc__ or "")]
+    found += [f"{one.name} has no default" for one in fields(kind) if one.default is one.default_factory]
+    if not (module.__doc__ or "").strip().count("Rule:"):
+        found.append("no rule")
+    return found
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_policy_keeps_the_contract(name: str) -> None:
+    module = importlib.import_module(f"ctxgc.policies.{name}")
+    assert breaches(module, build([{"name": name}])[0], name) == []
+
+
+def test_the_contract_notices_what_is_missing() -> None:
+    module = importlib.import_module(__name__)
+    assert breaches(module, Custom(), "other") == ["name", "class name", "no rule"]
+    assert breaches(module, Plain(), "plain") == ["not a slotted dataclass"]
+
+
+def twice(policy: Policy, found: Heap) -> bool:
+    return list(policy.propose(found)) == list(policy.propose(found))
+
+
+@pytest.mark.parametrize("name", names())
+@given(st.lists(st.one_of(texts(200), json_bodies().map(bytes.decode)), max_size=3))
+def test_the_same_heap_gets_the_same_verdicts(name: str, contents: list[str]) -> None:
+    eden = [arrival(text * 20, cell=number) for number, text in enumerate(contents)]
+    assert twice(build([{"name": name}])[0], heap(*eden, same=lambda one: one.id - 1 if one.id else None))
+
+
+def test_a_policy_with_state_is_noticed() -> None:
+    class Moody:
+        name = "moody"
+        calls = 0
+
+        def propose(self, heap: Heap) -> Iterable[Verdict]:
+            self.calls += 1
+            return [Verdict(0, "moody", "x", str(self.calls))]
+
+    assert not twice(Moody(), heap())
+
+
+def test_what_the_presets_are() -> None:
+    assert preset("observe") == ()
+    assert preset("lossless") == (Dedup(), Minify())
+    assert preset("eden") == (Dedup(), Minify(), Truncate())
+    assert policies.DEFAULT in presets()
+
+
+def test_the_modules_are_the_policies() -> None:
+    assert names() == ("dedup", "minify", "truncate")
+
+
+def test_the_default_makes_the_most_of_a_heap() -> None:
+    pretty = json.dumps([{"n": number} for number in range(60)], indent=2)
+    eden = (arrival(pretty), arrival(pretty, cell=1), arrival("log\n" * 20_000, cell=2))
+    found = heap(*eden, same=lambda one: 0 if one.id == 1 else None)
+    assert [edit.action for edit in collect(found, *preset("eden"))] == ["minify", "dedup", "truncate"]
+
+
+def test_building_with_parameters() -> None:
+    tables: list[dict[str, object]] = [
+        {"name": "truncate", "budget": 4000, "tools": {"bash": 2000, "*": 0}, "head": 1},
+        {"name": "minify", "except_tools": ["x"]},
+        {"name": f"{__name__}:Custom", "size": 7},
+        {"name": f"{__name__}:Plain", "size": 8},
+    ]
+    *typed, plain = build(tables)
+    assert typed == [
+        Truncate(budget=4000, tools=(("bash", 2000), ("*", 0)), head=1.0),
+        Minify(except_tools=("x",)),
+        Custom(size=7),
+    ]
+    assert isinstance(plain, Plain)
+    assert plain.size == 8
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"name": "truncat"}, "did you mean 'truncate'?"),
+        ({"name": "zzz"}, "there are dedup, minify, truncate"),
+        ({"name": "_cuts"}, "unknown policy"),
+        ({}, "needs a name"),
+        ({"name": 3}, "needs a name"),
+        ({"name": "truncate", "budgt": 1}, "unknown parameter 'budgt': did you mean 'budget'?"),
+        ({"name": "truncate", "budget": "many"}, "Expected `int`, got `str`"),
+        ({"name": "truncate", "budget": True}, "Expected `int`, got `bool`"),
+        ({"name": "truncate", "budget": 10}, "at least 64"),
+        ({"name": "truncate", "tools": {"bash": "x"}}, "Expected `int`"),
+        ({"name": "minify", "except_tools": "Read"}, "Expected `array`"),
+        ({"name": "no_such_module:X"}, "No module named"),
+        ({"name": f"{__name__}:Missing"}, "Missing"),
+        ({"name": ":X"}, "':X'"),
+        ({"name": "json:loads"}, "json:loads"),
+        ({"name": "json:__version__"}, "not a class"),
+        ({"name": "decimal:Decimal"}, "not a policy"),
+        ({"name": f"{__name__}:Plain", "size": -1}, "size is negative"),
+        ({"name": f"{__name__}:Plain", "sise": 1}, "sise"),
+    ],
+)
+def test_errors_say_what_is_wrong_in_one_line(table: dict[str, object], said: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        build([table])
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_preset_is_an_error() -> None:
+    with pytest.raises(PolicyError, match="unknown preset 'edn': did you mean 'eden'"):
+        preset("edn")
+
+
+def test_settings_name_a_preset_policies_or_tables() -> None:
+    assert from_config("lossless") == (Dedup(), Minify())
+    assert from_config("truncate") == (Truncate(),)
+    assert from_config("minify, dedup") == (Minify(), Dedup())
+    assert from_config("observe", [{"name": "dedup", "min_tokens": 9}]) == (Dedup(min_tokens=9),)
+    for wrong in ("edn", "", "minify,edn"):
+        with pytest.raises(PolicyError):
+            from_config(wrong)
+
+
+def test_a_cut_is_within_the_budget_as_a_real_tokenizer_counts() -> None:
+    pytest.importorskip("tiktoken")
+    tokens = pytest.importorskip("ctxgc.tokens")
+    counter = tokens.counter_for("gpt-4o").text
+    words = " ".join(f"{number}:{hash_} the quick brown fox" for number, hash_ in enumerate(range(0, 90_000, 17)))
+    results = (words, words.replace(" the", "\n"), json.dumps(words.split(), indent=1), "漢字かな🎉" * 4000)
+    for text in results:
+        for budget in (64, 500, 3000):
+            (edit,) = collect(heap(arrival(text), count=counter), Truncate(budget=budget))
+            assert counter(edit.text) <= budget
+            assert counter(edit.text) > budget - 120
+    assert counter(words) != count(words)

@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxgc.core.journal import Gap, Recovery, Usage
+from ctxgc.core.state import State
+from ctxgc.telemetry import Figures
+from ctxgc.tokens import Price
+
+from .helpers import Session, count, new_figures, observed, price
+
+FAIL_OPEN = "ctxgc_fail_open_total"
+TAGS = (
+    "system_prompt",
+    "user_turn",
+    "agent_reply",
+    "tool_result:a",
+    "tool_result:b",
+    "tool_call:a",
+    "retrieval:w",
+    "own",
+)
+
+
+def collected() -> Session:
+    session = Session()
+    call = session.ask([("tool_result:bash", 100), ("tool_result:read", 200)])
+    session.collect(call, (0, 30))
+    session.collect(call, (1, 150), action="minify+truncate")
+    return session
+
+
+def test_every_entry_is_counted():
+    session = Session()
+    session.settle(session.ask([("user_turn", 1)]))
+    assert session.count("ctxgc_audit_entries_total") == 3
+
+
+@pytest.mark.parametrize("outcome", ["ok", "partial", "aborted", "error"])
+def test_a_request_counts_under_its_outcome(outcome: str):
+    session = Session()
+    session.settle(session.ask([("user_turn", 1)]), outcome=outcome)
+    assert session.count("ctxgc_requests_total", outcome=outcome, model="gpt-x", provider="openai") == 1
+    assert session.count("ctxgc_requests_total") == 1
+
+
+def test_a_request_that_was_never_read_counts_when_it_is_settled():
+    session = Session()
+    session.bypass("malformed: not JSON")
+    session.settle(b"call", Usage(uncached=5), model="gpt-x")
+    assert session.count("ctxgc_requests_total", model="gpt-x") == 1
+    assert session.count("ctxgc_provider_tokens_total") == 5
+    assert session.count("ctxgc_context_tokens_total") == 0
+
+
+def test_collected_tokens_are_counted_once_by_what_was_done_last():
+    session = collected()
+    assert session.count("ctxgc_collected_tokens_total", source="bash", action="truncate") == 70
+    assert session.count("ctxgc_collected_tokens_total", source="read", action="truncate") == 50
+    assert session.count("ctxgc_collected_tokens_total") == 120
+
+
+def test_a_recall_brings_back_what_had_been_collected_and_no_more():
+    session = collected()
+    session.recall(0)
+    assert session.count("ctxgc_resurrections_total", tag="tool_result", outcome="hit") == 1
+    assert session.count("ctxgc_resurrected_tokens_total", source="bash") == 70
+    assert session.count("ctxgc_resurrected_tokens_total") == 70
+
+
+def test_a_dead_handle_is_a_miss():
+    session = collected()
+    session.recall(-1, found=False)
+    assert session.count("ctxgc_resurrections_total", outcome="miss") == 1
+    assert session.count("ctxgc_resurrected_tokens_total") == 0
+
+
+def test_where_the_edits_were_taken_back_a_recall_brings_nothing_back():
+    session = collected()
+    session.bypass("refused: 400", plain=True)
+    session.recall(0)
+    assert session.count("ctxgc_resurrections_total", outcome="hit") == 1
+    assert session.count("ctxgc_resurrected_tokens_total") == 0
+
+
+def test_a_gap_counts_the_calls_it_tells_of():
+    session = Session()
+    session.tell(Gap(at=0.0, calls=3, since=0.0, reason="stored late"))
+    assert session.count("ctxgc_audit_gaps_total") == 3
+
+
+def test_a_request_fails_open_once_per_reason():
+    session = Session()
+    for call in (b"1", b"1", b"2"):
+        session.bypass("policy failed: KeyError", call)
+    session.bypass("validator: pairs", b"2")
+    assert session.count(FAIL_OPEN, reason="policy") == 2
+    assert session.count(FAIL_OPEN, reason="invalid") == 1
+
+
+def test_a_session_that_goes_plain_was_refused_whatever_was_said():
+    session = Session()
+    session.bypass("400 from the provider", plain=True)
+    assert session.count(FAIL_OPEN, reason="refused") == 1
+
+
+def test_a_request_without_a_session_fails_open_too():
+    figures = new_figures()
+    figures.bypassed("malformed: not decodable")
+    assert count(figures, FAIL_OPEN, reason="malformed") == 1
+
+
+def test_requests_in_flight_rise_and_fall_and_never_below_none():
+    figures = new_figures()
+    figures.request_started()
+    figures.request_started()
+    assert figures.gauges()["ctxgc_requests_in_flight"] == 2
+    for _ in range(3):
+        figures.request_ended("gpt-x", "ok", 0.001, 2.0, 0.5)
+    assert figures.gauges()["ctxgc_requests_in_flight"] == 0
+
+
+def test_the_times_of_a_request():
+    figures = new_figures()
+    figures.request_ended("gpt-x", "ok", 0.001, 2.0, 0.5)
+    assert observed(figures, "ctxgc_request_overhead_seconds") == (1, 0.001)
+    assert observed(figures, "ctxgc_upstream_duration_seconds", "openai", "gpt-x") == (1, 2.0)
+    assert observed(figures, "ctxgc_upstream_time_to_first_byte_seconds", "openai", "gpt-x") == (1, 0.5)
+
+
+def test_an_answer_that_broke_off_says_nothing_of_how_long_one_takes():
+    figures = new_figures()
+    figures.request_ended("gpt-x", "aborted", 0.001, 2.0, None)
+    assert observed(figures, "ctxgc_upstream_duration_seconds", "openai", "gpt-x") == (0, 0.0)
+    assert observed(figures, "ctxgc_upstream_time_to_first_byte_seconds", "openai", "gpt-x") == (0, 0.0)
+    assert observed(figures, "ctxgc_request_overhead_seconds")[0] == 1
+
+
+def test_gauges_are_asked_when_they_are_read():
+    held: list[int] = []
+    figures = Figures(price, sessions=lambda: len(held), store_bytes=lambda: 7)
+    held.append(1)
+    assert figures.gauges() == {"ctxgc_sessions_active": 1, "ctxgc_store_bytes": 7, "ctxgc_requests_in_flight": 0}
+
+
+def test_a_gauge_that_cannot_be_read_is_left_out():
+    figures = Figures(price, store_bytes=lambda: 1 // 0)
+    assert set(figures.gauges()) == {"ctxgc_sessions_active", "ctxgc_requests_in_flight"}
+
+
+def test_what_they_cannot_count_is_counted_as_that_and_never_raised():
+    def broken(_: str) -> Price | None:
+        raise RuntimeError
+
+    session = Session(Figures(broken))
+    call = session.ask([("user_turn", 1)])
+    session.settle(call)
+    session.figures.request_ended("gpt-x", "ok", 0.0, 0.0, None)
+    session.figures.observe(State(), None)  # type: ignore[arg-type]
+    counters = session.figures.board().counters
+    assert counters["ctxgc_telemetry_faults_total"].values == {(): 2}
+    assert counters["ctxgc_audit_entries_total"].values == {(): 4}
+
+
+def test_two_threads_lose_no_count():
+    figures = new_figures()
+
+    def many() -> None:
+        for _ in range(2000):
+            figures.bypassed("fault")
+
+    threads = [threading.Thread(target=many) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count(figures, FAIL_OPEN, reason="fault") == 4000
+
+
+class Story:
+    """A session at random, with what its state says was received and forwarded, summed up as requests end."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self.draw = data.draw
+        self.session = Session()
+        self.carried: dict[bytes, tuple[int, int]] = {}
+        self.received = self.forwarded = 0
+
+    def ask(self) -> None:
+        cells = st.lists(st.tuples(st.sampled_from(TAGS), st.integers(0, 50)), min_size=1, max_size=3)
+        state = self.session.state
+        tools = self.draw(st.none() | st.lists(st.just(("tool_schema:a", 9)), max_size=2))
+        first = len(state.cells) + len(tools or ())
+        call = self.session.ask(
+            *self.draw(st.lists(cells, max_size=3)),
+            parent=self.draw(st.integers(-1, len(state.nodes) - 1)),
+            tools=tools,
+            toolset=self.draw(st.integers(-1, len(state.toolsets) - 1)),
+        )
+        self.note(call)
+        if len(state.cells) > first and self.draw(st.booleans()):
+            self.collect(call, first)
+
+    def collect(self, call: bytes, first: int) -> None:
+        """Mostly of the request's own cells, as in eden; sometimes of older ones."""
+        state = self.session.state
+        number = self.draw(st.integers(first, len(state.cells) - 1) | st.integers(0, len(state.cells) - 1))
+        if state.owners[number] >= 0:
+            self.session.collect(call, (number, self.draw(st.integers(0, state.cells[number].tokens + 2))))
+            self.note(call)
+
+    def note(self, call: bytes) -> None:
+        state = self.session.state
+        head, toolset = state.unsettled[call].head, state.unsettled[call].toolset
+        self.carried[call] = (state.tokens(head, toolset, sent=False), state.tokens(head, toolset, sent=True))
+
+    def end(self) -> None:
+        if self.carried:
+            call = self.draw(st.sampled_from(sorted(self.carried)))
+            received, forwarded = self.carried.pop(call)
+            self.received += received
+            self.forwarded += forwarded
+            usage = Usage(uncached=self.draw(st.integers(0, 99)), output=self.draw(st.integers(0, 9)))
+            if self.draw(st.booleans()):
+                self.session.settle(call, usage, estimated=self.draw(st.integers(0, 99)))
+            else:
+                self.session.tell(Recovery(at=0.0, call=call))
+
+    def refuse(self) -> None:
+        if self.carried:
+            call = self.draw(st.sampled_from(sorted(self.carried)))
+            self.session.bypass("refused: 400", call, plain=True)
+            self.note(call)
+
+    def recall(self) -> None:
+        edited = sorted(self.session.state.edits)
+        self.session.recall(edited[0] if edited else -1, found=bool(edited))
+
+
+def totals(figures: Figures) -> dict[tuple[str, ...], float]:
+    board = figures.board()
+    values = {(name, *labels): amount for name, one in board.counters.items() for labels, amount in one.values.items()}
+    for name, spread in board.histograms.items():
+        for labels, buckets in spread.values.items():
+            values |= {(name, *labels, str(at)): each for at, each in enumerate(buckets.counts)}
+            values[name, *labels, "sum"] = buckets.sum
+    return values
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_counters_only_rise_and_sum_up_to_what_the_state_says(data: st.DataObject):
+    story = Story(data)
+    steps = [story.ask, story.ask, story.end, story.refuse, story.recall]
+    before = totals(story.session.figures)
+    for step in data.draw(st.lists(st.sampled_from(range(len(steps))), max_size=15)):
+        steps[step]()
+        after = totals(story.session.figures)
+        assert all(after[key] >= amount for key, amount in before.items())
+        before = after
+    assert story.session.count("ctxgc_context_tokens_total", stage="received") == story.received
+    assert story.session.count("ctxgc_context_tokens_total", stage="forwarded") == story.forwarded
