@@ -69,7 +69,8 @@ class Connection:
         started = time.perf_counter()
         self._writer.write(head.encode() + text)
         answer = await self._reader.readuntil(b"\r\n\r\n")
-        assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
+        if not answer.startswith(b"HTTP/1.1 200"):
+            raise click.ClickException((answer + await self._reader.read(500)).decode())
         lower = answer.lower()
         if b"content-length:" in lower:
             first = time.perf_counter()

@@ -85,10 +85,13 @@ def main() -> None:
 
 def _explain(error: Exception) -> int:
     """Print an error of ours as one line and return its exit code; anything else is a bug and keeps its traceback."""
-    from ctxgc.errors import CtxgcError
+    from ctxgc.errors import ConfigError, CtxgcError, InputError
+    from ctxgc.policies import PolicyError
     from ctxgc.store import StoreError
 
-    if not isinstance(error, CtxgcError | StoreError):
+    codes = {CtxgcError: 1, StoreError: InputError.exit_code, PolicyError: ConfigError.exit_code}
+    code = next((code for kind, code in codes.items() if isinstance(error, kind)), None)
+    if code is None:
         raise error
     click.echo(f"ctxgc: {error}", err=True)
-    return error.exit_code if isinstance(error, CtxgcError) else 4
+    return error.exit_code if isinstance(error, CtxgcError) else code

@@ -13,6 +13,7 @@ from ctxgc.cli._profile_json import Profiled, rows_by
 from ctxgc.lab.carried import Request
 from ctxgc.lab.costs import Cost
 from ctxgc.lab.profile import Profile, Row
+from ctxgc.lab.suspects import Schema
 
 _ROWS = ("<{}", ">share", ">sent in all", ">fresh", ">resident", ">retained", ">cells")
 _TURNS = (">request", ">received", ">sent", ">fresh", ">prefix", "<most of it")
@@ -23,16 +24,25 @@ def show_profile(one: Profiled, by: str | None, top: int) -> None:
     profile = one.profile
     for line in _summary(one):
         say(line)
-    if by == "turn":
-        show(_turns(profile.requests, top))
-    elif by is not None:
-        show(_rows(profile, by, top))
-    else:
-        show(_rows(profile, "tag", top))
-        show(_rows(profile, "site", top))
-        _schemas(profile, top)
+    for table in _tables(profile, by, top):
+        say()
+        show(table)
+    if by is None:
+        say()
         _suspects(profile, top)
     say()
+
+
+def _tables(profile: Profile, by: str | None, top: int) -> Iterator[Table]:
+    if by == "turn":
+        yield _turns(profile.requests, top)
+    elif by is not None:
+        yield _rows(profile, by, top)
+    else:
+        yield _rows(profile, "tag", top)
+        yield _rows(profile, "site", top)
+        if profile.schemas:
+            yield _schemas(profile.schemas, top)
 
 
 def _summary(one: Profiled) -> Iterator[str]:
@@ -43,9 +53,10 @@ def _summary(one: Profiled) -> Iterator[str]:
     noted = f" ({'; '.join(notes)})" if notes else ""
     policy = f", policy {one.policy}" if one.policy else ""
     yield f"{profile.name}: {models}{noted}{policy}"
+    count, again = _many(len(profile.requests), "request"), total.sent_turns - total.sent
     yield (
-        f"{len(profile.requests):,} requests sent {total.sent_turns:,} tokens: {total.sent:,} once, the rest again and"
-        f" again; {total.resident:,} are in the newest"
+        f"{count} sent {total.sent_turns:,} tokens: {total.sent:,} fresh and {again:,} again;"
+        f" {total.resident:,} are in the newest"
     )
     if total.sent_turns != total.token_turns:
         saved = total.token_turns - total.sent_turns
@@ -58,9 +69,10 @@ def _summary(one: Profiled) -> Iterator[str]:
         seen = profile.reported
         usd = f", ${seen.usd:,.4f}" if seen.usd is not None else ""
         into = seen.uncached + seen.cached + seen.written
-        yield f"reported: {seen.calls:,} calls, {into:,} in ({seen.cached:,} from cache), {seen.output:,} out{usd}"
+        calls = _many(seen.calls, "call")
+        yield f"reported: {calls}, {into:,} in ({seen.cached:,} from cache), {seen.output:,} out{usd}"
     for reason, count in profile.bypassed.items():
-        yield f"{count:,} requests went on unread and are not in here: {reason}"
+        yield f"{_many(count, 'request')} went on without being looked at: {reason}"
 
 
 def _cost(cost: Cost) -> Iterator[str]:
@@ -98,25 +110,22 @@ def _turns(requests: Sequence[Request], top: int) -> Table:
     return Table(_title("By turn, the last", len(requests), top), _TURNS, rows)
 
 
-def _schemas(profile: Profile, top: int) -> None:
-    if profile.schemas:
-        rows = [
-            (
-                schema.name,
-                f"{schema.tokens:,}",
-                f"{schema.requests:,}",
-                f"{schema.calls:,}" if schema.calls else "never",
-            )
-            for schema in islice(profile.schemas, top)
-        ]
-        title = _title("Tool schemas", len(profile.schemas), top)
-        show(Table(title, ("<tool", ">tokens", ">requests", ">called"), rows))
+def _schemas(schemas: Sequence[Schema], top: int) -> Table:
+    rows = [
+        (schema.name, f"{schema.tokens:,}", f"{schema.requests:,}", f"{schema.calls:,}" if schema.calls else "never")
+        for schema in schemas[:top]
+    ]
+    return Table(_title("Tool schemas", len(schemas), top), ("<tool", ">tokens", ">requests", ">called"), rows)
 
 
 def _suspects(profile: Profile, top: int) -> None:
     say("Leak suspects" if profile.suspects else "No leak suspects")
     for number, suspect in enumerate(islice(profile.suspects, top), 1):
         say(f"  {number}. {printable(suspect.sentence)} {suspect.action}")
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _title(what: str, count: int, top: int) -> str:

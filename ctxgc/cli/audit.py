@@ -146,7 +146,9 @@ def _entries(store: Store, key: bytes, call: int | None, seq: int | None) -> lis
     from ctxgc.core.state import State
     from ctxgc.errors import InputError
 
-    state, numbers, found = State(), dict[bytes, int](), list[tuple[Stored, AnyEntry, str]]()
+    state = State()
+    numbers: dict[bytes, int] = {}
+    found: list[tuple[Stored, AnyEntry, str]] = []
     for stored, entry in journal(store, key):
         state.apply(entry)
         if isinstance(entry, Allocation):

@@ -143,6 +143,7 @@ def _replayed(
 def _session(prefix: str, url: str | None, model: str | None) -> Iterator[Profiled]:
     """The profile of a recorded session; ``model`` changes its prices, and not its counts."""
     from ctxgc.cli._profile_json import Profiled
+    from ctxgc.core.journal import Open
     from ctxgc.lab.profile import profile
     from ctxgc.lab.replay import last_calls
     from ctxgc.tokens import PriceTable
@@ -151,6 +152,7 @@ def _session(prefix: str, url: str | None, model: str | None) -> Iterator[Profil
     with opened(url) as store:
         key = find_session(store, prefix).key
         entries = [entry for _, entry in journal(store, key)]
-        calls = last_calls(entries, store, codec_of("openai_chat"))
+        formats = [entry.codec for entry in entries if isinstance(entry, Open)]
+        calls = last_calls(entries, store, codec_of(formats[0])) if formats else ()
     found = profile(entries, key.hex(), lambda named: table.price(model or named or ASSUMED), calls)
     yield Profiled(found, "store", None, assumed=not (model or any(found.models)))

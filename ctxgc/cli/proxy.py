@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Coroutine
+
 import click
 
 
@@ -32,7 +35,8 @@ def command(**flags: object) -> None:
 
     config = load(flags).config
     policies = from_config(config.policy, config.policies)
-    _run(serve(config, policies, _announce))
+    if _run(serve(config, policies, _announce)) == signal.SIGINT:
+        raise click.Abort
 
 
 def _announce(base: str) -> None:
@@ -40,14 +44,11 @@ def _announce(base: str) -> None:
     click.echo(f"metrics: {base}/metrics; stop with Ctrl-C", err=True)
 
 
-def _run(work: object) -> None:
-    import asyncio
-    from collections.abc import Coroutine
-    from typing import cast
-
+def _run(work: Coroutine[None, None, int]) -> int:
     try:
         import uvloop
-
-        uvloop.run(cast("Coroutine[None, None, None]", work))
     except ModuleNotFoundError:
-        asyncio.run(cast("Coroutine[None, None, None]", work))
+        import asyncio
+
+        return asyncio.run(work)
+    return uvloop.run(work)

@@ -75,32 +75,40 @@ def models() -> str:
 
 def repository() -> str:
     """``parcelhub/repository.py``."""
-    return templates.REPOSITORY_HEAD + "".join(_fill(templates.REPOSITORY, entity) for entity in ENTITIES)
+    return templates.REPOSITORY_HEAD + _each(templates.REPOSITORY)
 
 
 def handlers() -> str:
     """``parcelhub/handlers.py``."""
-    return templates.HANDLERS_HEAD + "".join(_fill(templates.HANDLERS, entity) for entity in ENTITIES)
+    return templates.HANDLERS_HEAD + _each(templates.HANDLERS)
 
 
 def app() -> str:
     """``parcelhub/app.py``."""
-    return templates.APP_HEAD + "".join(_fill(templates.APP_ROUTES, entity) for entity in ENTITIES) + templates.APP_TAIL
+    return templates.APP_HEAD + _each(templates.APP_ROUTES) + templates.APP_TAIL
 
 
 def handler_tests() -> str:
     """``tests/test_handlers.py``."""
-    return template_tests.HANDLER_TESTS_HEAD + "".join(_fill(template_tests.HANDLER_TESTS, entity) for entity in ENTITIES)
+    return template_tests.HANDLER_TESTS_HEAD + "".join(
+        _fill(template_tests.HANDLER_TESTS, entity) for entity in ENTITIES
+    )
 
 
 def repository_tests() -> str:
     """``tests/test_repository.py``."""
-    return template_tests.REPOSITORY_TESTS_HEAD + "".join(_fill(template_tests.REPOSITORY_TESTS, entity) for entity in ENTITIES)
+    return template_tests.REPOSITORY_TESTS_HEAD + "".join(
+        _fill(template_tests.REPOSITORY_TESTS, entity) for entity in ENTITIES
+    )
 
 
 def api_page() -> str:
     """``docs/api.md``."""
     return template_tests.API_HEAD + "".join(_fill(template_tests.API, entity) + _fields(entity) for entity in ENTITIES)
+
+
+def _each(template: str) -> str:
+    return "".join(_fill(template, entity) for entity in ENTITIES)
 
 
 def _fill(template: str, entity: Entity) -> str:

@@ -49,7 +49,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A tool to be used: file tools work on the files, others answer with ``output`` (or what it makes of the files)."""
+    """A tool to be used: file tools work on the files, others answer ``output`` (or what it makes of the files)."""
 
     name: str
     arguments: Mapping[str, object]

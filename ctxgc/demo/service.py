@@ -1,4 +1,4 @@
-"""The repository that the scripted agent works in, as it is at the start: the files that are written by hand, and where the others are made.
+"""The repository that the scripted agent works in, as it is at the start.
 
 Rule: what comes out is the same every time, down to the byte.
 """
@@ -56,6 +56,7 @@ testpaths = ["tests"]
 [tool.ruff]
 line-length = 100
 """
+
 
 def files() -> Files:
     """All files of the repository, by path."""

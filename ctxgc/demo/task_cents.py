@@ -13,21 +13,21 @@ ALL = ("tests/test_handlers.py", "tests/test_pricing.py", "tests/test_repository
 PRICING = "parcelhub/pricing.py"
 TEST_PRICING = ("tests/test_pricing.py",)
 
-TASK = """Accounting tells us that since the last release some invoices differ from their order's total by one cent. Two or
-three a day, always orders with a volume discount. Three tests in tests/test_pricing.py fail on main, which is probably
-the same thing.
+TASK = """Accounting tells us that since the last release some invoices differ from their order's total by one cent. Two
+or three a day, always orders with a volume discount. Three tests in tests/test_pricing.py fail on main, which is
+probably the same thing.
 
-Please find out why and fix it. What customers are charged is the sum of the lines as they are printed on the invoice, so
-the order has to agree with the invoice and not the other way round. Don't change the tests."""
+Please find out why and fix it. What customers are charged is the sum of the lines as they are printed on the invoice,
+so the order has to agree with the invoice and not the other way round. Don't change the tests."""
 
 DONE = """Fixed. There were two faults, and both can move a total by a cent:
 
-1. `line_total` and the invoice's tax used `round()`, which rounds a Decimal half to even. 4.465 became 4.46. They now use
-   `to_cents`, which rounds half up like everything else.
+1. `line_total` and the invoice's tax used `round()`, which rounds a Decimal half to even. 4.465 became 4.46. They now
+   use `to_cents`, which rounds half up like everything else.
 2. `totals` added up unrounded lines, while the invoice adds up the printed ones. It now adds the same rounded lines, so
    order and invoice agree by construction; the discount is what is left between them.
 
-All tests pass, and no test was changed. Invoices that were already issued keep their totals; I did not touch stored data.
+All tests pass, and no test was changed. Invoices that were already issued keep their totals; stored data is as it was.
 """
 
 _AGREE_HEAD = """price = '{price}'
@@ -42,11 +42,11 @@ _AGREE_HEAD = """price = '{price}'
         invoice = invoices.draft(order, make_address(country="DE"), TODAY)
 >       assert invoice.gross == pricing.totals(order, "DE").gross
 E       AssertionError: assert Decimal('{invoice}') == Decimal('{order}')
-E        +  where Decimal('{invoice}') = Draft(order_id=1, issued=datetime.date(2025, 3, 11), due=datetime.date(2025, 3, 25), \
-lines=(InvoiceLine(sku='TEA-100',...price=Decimal('12.49'), total=Decimal('12.49'))), net=Decimal('{net}'), \
+E        +  where Decimal('{invoice}') = Draft(order_id=1, issued=datetime.date(2025, 3, 11), due=datetime.date(2025, \
+3, 25), lines=(InvoiceLine(sku='TEA-100',...price=Decimal('12.49'), total=Decimal('12.49'))), net=Decimal('{net}'), \
 tax=Decimal('{tax}'), gross=Decimal('{invoice}')).gross
-E        +  and   Decimal('{order}') = Totals(net=Decimal('{listed}'), discount=Decimal('{discount}'), tax=Decimal('{tax}'), \
-gross=Decimal('{order}')).gross
+E        +  and   Decimal('{order}') = Totals(net=Decimal('{listed}'), discount=Decimal('{discount}'), \
+tax=Decimal('{tax}'), gross=Decimal('{order}')).gross
 
 tests/test_pricing.py:66: AssertionError
 """
@@ -54,8 +54,8 @@ _LINE_TOTAL = """    def test_line_total_rounds_half_up():
         # 0.47 * 10 less 5 % is 4.465
 >       assert pricing.line_total(make_line(unit_price="0.47", quantity=10)) == Decimal("4.47")
 E       AssertionError: assert Decimal('4.46') == Decimal('4.47')
-E        +  where Decimal('4.46') = <function line_total at 0x7f39f29428e0>(OrderLine(sku='TEA-100', text='Assam, 100 g', \
-quantity=10, unit_price=Decimal('0.47')))
+E        +  where Decimal('4.46') = <function line_total at 0x7f39f29428e0>(OrderLine(sku='TEA-100', text='Assam, \
+100 g', quantity=10, unit_price=Decimal('0.47')))
 
 tests/test_pricing.py:41: AssertionError
 """
@@ -120,6 +120,7 @@ def _mend() -> tuple[Step, ...]:
     half_up = "    return to_cents(line_net(line) - line_discount(line))\n"
     run = outputs.pytest_run(TEST_PRICING, "0.94", {f"{_AGREE}[0.48]": _agree("0.48")})
     tax = "tax = round(net * pricing.tax_rate(address.country), 2)"
+    half_up_tax = "tax = pricing.to_cents(net * pricing.tax_rate(address.country))"
     return (
         Step("Back to the line totals before I change them.", (read_file(PRICING),)),
         Step("First fault: `line_total` rounds half to even.", (edit_file(PRICING, half_even, half_up),)),
@@ -130,7 +131,7 @@ def _mend() -> tuple[Step, ...]:
         ),
         Step(
             "The invoice's tax is rounded half to even, too.",
-            (edit_file("parcelhub/invoices.py", tax, "tax = pricing.to_cents(net * pricing.tax_rate(address.country))"),),
+            (edit_file("parcelhub/invoices.py", tax, half_up_tax),),
         ),
     )
 
@@ -146,8 +147,8 @@ def _check() -> tuple[Step, ...]:
 
 
 _CLEAN = "All checks passed!\nSuccess: no issues found in 14 source files\n"
-_NEXT = """Thanks, that explains it. Next: since this morning the warehouse sees an error page when it lists the parcels that wait
-for pick-up. It is somewhere in logs/app.log of the staging server. Please have a look at it, fix it and add a test."""
+_NEXT = """Thanks, that explains it. Next: since this morning the warehouse sees an error page when it lists the parcels
+that wait for pick-up. It is somewhere in logs/app.log of the staging server. Please find it, fix it and add a test."""
 
 
 def _first_failures() -> dict[str, str]:

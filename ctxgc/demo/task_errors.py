@@ -23,9 +23,9 @@ says so in its type. The new test inserts such a shipment and reads it back.
 I noticed, and did not change, that the slow queries in the log are all on the table orders: `placed_at` has no index.
 """
 
-_NEXT = """Great. Last one for today: accounting wants the orders as a CSV file. GET /api/orders/export, with the same filters as the
-list, all matches and not a page of them. Columns: id, customer_id, status, currency, note, placed_at. They open it in a
-spreadsheet, so a note must never be run as a formula. Please update docs/api.md, too."""
+_NEXT = """Great. Last one for today: accounting wants the orders as a CSV file. GET /api/orders/export, with the same
+filters as the list, all matches and not a page of them. Columns: id, customer_id, status, currency, note, placed_at.
+They open it in a spreadsheet, so a note must never be run as a formula. Please update docs/api.md, too."""
 
 _OLD_TIME = """def _time(value: object) -> datetime:
     return datetime.fromisoformat(str(value)).replace(tzinfo=UTC)
@@ -53,9 +53,9 @@ _FAILURE = """db = <Connection(Thread-9, started daemon 139918)>
 
 tests/test_repository.py:120:
 _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
-parcelhub/repository.py:235: in insert
+parcelhub/repository.py:242: in insert
     return await self.get(int(cursor.lastrowid or 0))
-parcelhub/repository.py:221: in get
+parcelhub/repository.py:229: in get
     return Shipment.from_row(row)
 parcelhub/models.py:265: in from_row
     handed_over_at=_time(row["handed_over_at"]),
@@ -79,7 +79,7 @@ def steps() -> tuple[Step, ...]:
 def _look() -> tuple[Step, ...]:
     return (
         Step("I'll look at the log.", (bash("cat logs/app.log", _log),)),
-        Step("Only the errors, with their lines.", (grep("ERROR|ValueError|\" 500 ", "logs/app.log"),)),
+        Step("Only the errors, with their lines.", (grep('ERROR|ValueError|" 500 ', "logs/app.log"),)),
         Step(
             "All of them are GET /api/shipments?status=label_printed. Let me follow the traceback.",
             (read_file(MODELS), read_file("parcelhub/repository.py")),

@@ -45,7 +45,7 @@ def tools() -> tuple[Mapping[str, object], ...]:
         _tool("read_file", "Read a text file. Lines come with their numbers.", {"path": path}),
         _tool(
             "edit_file",
-            "Replace one exact piece of text in a file, which must be there once. Creates the file if old_text is empty.",
+            "Replace one exact piece of text in a file, which must be there once. An empty old_text creates the file.",
             {"path": path, "old_text": _string("The text to replace."), "new_text": _string("What to put there.")},
         ),
         _tool(

@@ -42,12 +42,13 @@ def _list(files: Files, path: str) -> str:
 
 def _grep(files: Files, pattern: str, path: str) -> str:
     wanted = re.compile(pattern)
-    return "".join(
+    found = (
         f"{name}:{number}:{line}\n"
         for name in _under(files, path)
         for number, line in enumerate(files[name].splitlines(), 1)
         if wanted.search(line)
     )
+    return "".join(found) or "No matches.\n"
 
 
 def _edit(files: Files, path: str, old: str, new: str) -> tuple[Files, str]:

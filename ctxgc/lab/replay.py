@@ -77,7 +77,7 @@ def replay(
     """Send a transcript's requests through a new session, settling each with the usage that was reported for it.
 
     Nothing is sent anywhere. ``kit`` decides the policies and where the journal goes; ``open_store("sqlite://")`` is
-    memory. ``progress`` is told how many messages of all are done.
+    memory. ``progress`` is told how many messages of all are done. Raises ``StoreError`` where the journal cannot be kept.
     """
     entries: list[AnyEntry] = []
 
@@ -86,12 +86,12 @@ def replay(
         kit.observe(state, entry)
 
     session = _session(transcript, replace(kit, observe=observe))
-    usage = dict(transcript.usage)
+    usage, stored = dict(transcript.usage), None
     for step in steps(transcript, model):
         prepared = session.prepare(step.body)
         session.admit()
         reported = None if step.answer is None else usage.get(step.answer)
-        session.settle(
+        stored = session.settle(
             Settlement(
                 at=kit.clock(),
                 call=prepared.call,
@@ -103,7 +103,8 @@ def replay(
             )
         )
         progress(len(transcript.messages) if step.answer is None else step.answer, len(transcript.messages))
-    kit.store.flush()
+    if stored is not None:  # entries wait for each other, so the last is durable when all are
+        stored.result()
     return Replayed(session.state, tuple(entries), _final_calls(transcript, kit.codec))
 
 

@@ -19,7 +19,7 @@ MIN_SHARE = 0.01
 """Share of all token-turns below which nothing is worth a word."""
 LARGE_SHARE = 0.1
 """Share from which one result is a suspect by its size alone (Eclipse Memory Analyzer's threshold for a leak)."""
-LARGE_TOKENS = 1000
+LARGE_TOKENS = 2000
 LARGE_REQUESTS = 5
 REREADS = 3
 UNUSED_REQUESTS = 3
@@ -135,7 +135,7 @@ def _large(carried: Carried, total: int) -> Iterator[Suspect]:
                     figure,
                     total,
                     f"One result of {site} has {cell.sent:,} tokens and was sent with {times} requests",
-                    "Turn on the truncate policy, or have the tool return less.",
+                    "Have the tool return less, or give the truncate policy a smaller budget for it.",
                 )
 
 

@@ -82,9 +82,10 @@ class _Place:
 
     def malformed(self, error: Malformed) -> InputError:
         """The error for what is not JSON; where the parser says at which byte, on the line of that."""
-        found = _BYTE.search(str(error))
         what = str(error).removeprefix("JSON is malformed: ")
-        return self.error(f"not readable as JSON ({what})", int(found[1] or found[2]) if found else 0)
+        found = _BYTE.search(what)
+        at = int(found[1] or found[2]) if found else len(self.whole.rstrip()) if "truncated" in what else 0
+        return self.error(f"not readable as JSON ({what})", at)
 
 
 @dataclass(frozen=True, slots=True)

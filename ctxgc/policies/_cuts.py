@@ -5,6 +5,7 @@ Rule: offsets are characters of the text; none lies inside a grapheme, a surroga
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -19,6 +20,7 @@ LONGEST = 512
 _DOMINANT = 0.75
 _DEPTH = 8
 _BEHIND = 32
+_COMMA = re.compile(rb"[ \t\r\n]*,[ \t\r\n]*")
 _FLAGS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _ANCHOR = regex.compile(r"(?r)[ -\[\]-~\p{Han}\p{Hiragana}\p{Katakana}]")
 _GRAPHEME = regex.compile(
@@ -80,7 +82,8 @@ def _elements(text: str) -> tuple[int, ...]:
         parts = _parts(inner)
         if not parts:
             break
-        starts = [base + part.start for part in parts]
+        # A member begins with its key, so the comma before it says where.
+        starts = [base, *(base + _after_comma(inner, part.end) for part in parts[:-1])]
         largest = max(parts, key=lambda part: part.end - part.start)
         if largest.end - largest.start < _DOMINANT * len(inner):
             break
@@ -89,6 +92,11 @@ def _elements(text: str) -> tuple[int, ...]:
         return tuple(starts)
     pieces = (len(data[start:end].decode("utf-8", "surrogatepass")) for start, end in pairwise([0, *starts]))
     return tuple(accumulate(pieces))
+
+
+def _after_comma(data: bytes, at: int) -> int:
+    found = _COMMA.match(data, at)
+    return found.end() if found else at
 
 
 def _parts(data: bytes) -> tuple[spans.Span, ...]:

@@ -123,11 +123,12 @@ def _graphemes(count: Callable[[str], int], text: str, room: int, share: float) 
         return count(text[around(text, size - length)[1] :])
 
     def most_head(low: int, start: int, fits: int) -> int:
-        return around(text, _most(low, start - GAP, int, head, fits))[0]
+        most = _most(low, start - GAP, int, head, fits)
+        return around(text, most)[0] if most > low else low
 
     end = most_head(0, size, int(room * share))
-    start = around(text, size - _most(0, size - GAP - end, int, tail, room - head(end)))[1]
-    end = most_head(end, start, room - tail(size - start))
+    start = around(text, size - _most(0, size - GAP - end, int, tail, room - count(text[:end])))[1]
+    end = most_head(end, start, room - count(text[start:]))
     return _spans(end, start, size)
 
 

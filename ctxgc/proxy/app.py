@@ -17,7 +17,8 @@ from ctxgc.proxy.upstream import Upstream
 from ctxgc.telemetry import Figures
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
-OWN_PATHS = ("/metrics", "/healthz", "/ctxgc/")
+OWN_PATHS = ("/metrics", "/healthz")
+OWN_FOLDER = "/ctxgc/"
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
@@ -31,7 +32,7 @@ class Proxy:
         self._chat = chat
         self._own = own
         self._figures = figures
-        self._hosts = frozenset(name.lower() for name in (*LOCAL_NAMES, *hosts))
+        self._hosts = frozenset(map(_bracketed, (*LOCAL_NAMES, *hosts)))
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,8 +53,9 @@ class Proxy:
         if not self._known_host(exchange.headers.get("host", "")):
             await exchange.refuse(421, "unknown_host", "this proxy does not answer to that Host; see allowed_hosts")
         elif exchange.headers.get("upgrade", "").lower() == "websocket":
-            await exchange.refuse(426, "no_websocket", "use plain HTTP: WebSockets are not relayed")
-        elif exchange.path.startswith(OWN_PATHS):
+            plain = [(b"connection", b"upgrade"), (b"upgrade", b"HTTP/1.1")]
+            await exchange.refuse(426, "no_websocket", "use plain HTTP: WebSockets are not relayed", plain)
+        elif exchange.path in OWN_PATHS or exchange.path.startswith(OWN_FOLDER):
             await self._own(scope, receive, send)
         elif exchange.method == "POST" and exchange.path.endswith("/chat/completions"):
             await self._chat(exchange)
@@ -81,10 +83,15 @@ class Proxy:
         if exchange.started:  # an answer that broke off stays broken off
             return
         kind = type(error).__name__
-        await exchange.refuse(502, "upstream_unreachable", f"the upstream {self._upstream.base.host} failed: {kind}")
+        await exchange.refuse(502, "upstream_unreachable", f"the upstream did not answer: {kind}")
 
     def _known_host(self, host: str) -> bool:
         name = host.lower()
         if name.rpartition(":")[2].isdigit():
             name = name.rpartition(":")[0]
         return name in self._hosts
+
+
+def _bracketed(host: str) -> str:
+    """A host as it stands in a Host header."""
+    return f"[{host}]".lower() if ":" in host and not host.startswith("[") else host.lower()

@@ -7,20 +7,21 @@ until what happened is on disk.
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Generator
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import aiohttp
+from msgspec import structs
 
 from ctxgc.core.journal import Settlement
 from ctxgc.core.spans import Malformed
 from ctxgc.proxy.encoding import TooLarge, Undecodable, decode
-from ctxgc.proxy.exchange import Exchange
+from ctxgc.proxy.exchange import ClientGone, Exchange
 from ctxgc.proxy.headers import Raw, stored, to_upstream
 from ctxgc.proxy.relay import Relayed, relay
 from ctxgc.proxy.upstream import Upstream
@@ -31,7 +32,7 @@ SLICE = 0.002
 """Seconds after which work on a long history lets other streams be served."""
 PATIENCE = 10.0
 """Seconds that the end of an answer waits for a store that does not answer."""
-_LARGE = 1 << 20
+_UNRECORDED = "the audit store cannot be written, and audit is strict"
 
 T = TypeVar("T")
 
@@ -66,15 +67,19 @@ class Chat:
         """Answer one request. Raises ``TooLarge``, ``ClientGone``, and ``aiohttp.ClientError`` before it answers."""
         raw = await exchange.body(self._limit)
         ticket = await self._prepare(exchange, raw)
-        if self._strict and not await self._intent(ticket):
-            await exchange.refuse(503, "audit_unavailable", "the audit store cannot be written, and audit is strict")
-            return
         self._figures.request_started()
+        unanswered = "error"
         try:
-            await exchange.while_connected(self._answer(exchange, ticket))
+            if self._strict and not await self._intent(ticket):
+                await exchange.refuse(503, "audit_unavailable", _UNRECORDED)
+            else:
+                await exchange.while_connected(self._answer(exchange, ticket))
+        except (ClientGone, asyncio.CancelledError):
+            unanswered = "aborted"
+            raise
         finally:
             if not ticket.settled:
-                await self._settle(ticket, None)
+                await self._settle(ticket, None, unanswered)
 
     async def _prepare(self, exchange: Exchange, raw: bytes) -> Ticket:
         """Decide what to send; whatever is wrong with the body or with us, it is sent as it came."""
@@ -104,42 +109,55 @@ class Chat:
         return session, session.bypass(self._sessions.kit.new_id(), text, reason)
 
     async def _answer(self, exchange: Exchange, ticket: Ticket) -> None:
-        sending = asyncio.ensure_future(self._send(exchange, ticket, ticket.prepared.body))
+        with ExitStack() as opened:
+            response = await self._response(exchange, ticket, opened)
+            ticket.status, ticket.answer = response.status, stored(response.raw_headers)
+            reader = self._sessions.kit.codec.reader(stream=response.content_type == "text/event-stream")
+            await relay(exchange, response, reader, lambda relayed: self._settle(ticket, relayed, ""))
+
+    async def _response(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> aiohttp.ClientResponse:
+        sending = asyncio.ensure_future(self._send(exchange, ticket, ticket.prepared.body, opened))
         try:
             await asyncio.sleep(0)  # let the request leave before anything is booked
             await self._admit(ticket)
             response = await sending
-            if response.status == 400 and ticket.prepared.body != ticket.original:
-                response = await self._again(exchange, ticket, response)
         finally:
             sending.cancel()
-        ticket.status, ticket.answer = response.status, stored(response.raw_headers)
-        try:
-            reader = self._sessions.kit.codec.reader(stream=response.content_type == "text/event-stream")
-            await relay(exchange, response, reader, lambda relayed: self._settle(ticket, relayed))
-        finally:
-            response.close()
+        if response.status == 400 and ticket.prepared.body != ticket.original:
+            return await self._again(exchange, ticket, opened) or response
+        return response
 
-    async def _again(
-        self, exchange: Exchange, ticket: Ticket, refused: aiohttp.ClientResponse
-    ) -> aiohttp.ClientResponse:
+    async def _again(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> aiohttp.ClientResponse | None:
         """Send a refused request as it came, once: if that passes, it was our form that was refused."""
-        again = await self._send(exchange, ticket, ticket.original)
+        try:
+            again = await self._send(exchange, ticket, ticket.original, opened)
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            return None
         if again.status == 400:
-            again.close()
-            return refused
-        refused.close()
-        async with self._lock(ticket.session):
-            ticket.session.go_plain(ticket.prepared.call, "refused: the provider answered 400 to an edited request")
+            return None
+        if again.status < 400:
+            await self._go_plain(ticket)
         return again
 
-    async def _send(self, exchange: Exchange, ticket: Ticket, body: bytes) -> aiohttp.ClientResponse:
-        data = body if len(body) < _LARGE else io.BytesIO(body)
-        return await self._upstream.send("POST", exchange.path, exchange.query, ticket.headers, data)
+    async def _go_plain(self, ticket: Ticket) -> None:
+        try:
+            async with self._lock(ticket.session):
+                ticket.session.go_plain(ticket.prepared.call, "refused: the provider answered 400 to an edited request")
+        except Exception as error:  # fail open
+            self._figures.bypassed(f"fault: {type(error).__name__}")
+
+    async def _send(self, exchange: Exchange, ticket: Ticket, body: bytes, opened: ExitStack) -> aiohttp.ClientResponse:
+        """Send one form of a request. Its answer is closed with ``opened``, whatever becomes of it."""
+        response = await self._upstream.send("POST", exchange.path, exchange.query, ticket.headers, body)
+        opened.callback(response.close)
+        return response
 
     async def _admit(self, ticket: Ticket) -> None:
-        async with self._lock(ticket.session):
-            await in_slices(ticket.session.admitting())
+        try:
+            async with self._lock(ticket.session):
+                await in_slices(ticket.session.admitting())
+        except Exception as error:  # fail open: what cannot be booked was sent all the same
+            self._figures.bypassed(f"fault: {type(error).__name__}")
 
     async def _intent(self, ticket: Ticket) -> bool:
         """Whether the intent of a request is on disk."""
@@ -147,12 +165,16 @@ class Chat:
         durable = ticket.session.durable(ticket.prepared.call)
         return durable is not None and await in_time(durable)
 
-    async def _settle(self, ticket: Ticket, relayed: Relayed | None) -> None:
-        """Book how it ended, and wait until it is on disk. Without ``relayed``, nobody answered or the client left."""
-        ticket.settled = True
-        settlement = _settlement(ticket, relayed, self._sessions.kit.clock())
+    async def _settle(self, ticket: Ticket, relayed: Relayed | None, unanswered: str) -> None:
+        """Book how it ended, and wait until it is on disk. Without ``relayed``, ``unanswered`` says how.
+
+        The body of an error is not kept: some upstreams repeat the key in it.
+        """
+        settlement = _settlement(ticket, relayed, unanswered, self._sessions.kit.clock())
+        reply = relayed.copy if relayed and ticket.status < 400 else b""
         async with self._lock(ticket.session):
-            on_disk = ticket.session.settle(settlement, relayed.copy if relayed else b"")
+            ticket.settled = True
+            on_disk = self._book(ticket.session, settlement, reply)
         self._figures.request_ended(
             ticket.prepared.model,
             settlement.outcome,
@@ -160,7 +182,16 @@ class Chat:
             settlement.duration,
             settlement.first_byte or None,
         )
-        await in_time(on_disk)
+        if on_disk:
+            await in_time(on_disk)
+
+    def _book(self, session: Session, settlement: Settlement, reply: bytes) -> Future[None] | None:
+        try:
+            estimated = session.estimated(settlement.call)
+            return session.settle(structs.replace(settlement, estimated=estimated), reply)
+        except Exception as error:  # fail open: what cannot be booked is answered all the same
+            self._figures.bypassed(f"fault: {type(error).__name__}")
+            return None
 
     def _lock(self, session: Session) -> asyncio.Lock:
         return self._locks.setdefault(session, asyncio.Lock())
@@ -188,25 +219,22 @@ async def in_time(future: Future[None]) -> bool:
     return True
 
 
-def _settlement(ticket: Ticket, relayed: Relayed | None, at: float) -> Settlement:
+def _settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: float) -> Settlement:
     reply = relayed.reply if relayed else None
     return Settlement(
         at=at,
         call=ticket.prepared.call,
-        outcome=_outcome(ticket, relayed),
+        outcome=_outcome(ticket, relayed) if relayed else unanswered,
         status=ticket.status,
         model=(reply.model if reply else "") or ticket.prepared.model,
-        estimated=ticket.session.estimated(ticket.prepared.call),
         usage=reply.usage if reply else None,
         headers=ticket.answer,
-        first_byte=relayed.first_byte if relayed else 0.0,
+        first_byte=relayed.first_byte - ticket.began if relayed and relayed.first_byte else 0.0,
         duration=perf_counter() - ticket.began,
     )
 
 
-def _outcome(ticket: Ticket, relayed: Relayed | None) -> str:
-    if relayed is None:
-        return "aborted" if ticket.status or ticket.answer else "error"
+def _outcome(ticket: Ticket, relayed: Relayed) -> str:
     if ticket.status >= 400 or relayed.reply.error:
         return "error"
     return "ok" if relayed.whole and relayed.reply.complete else "partial"

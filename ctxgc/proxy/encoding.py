@@ -6,9 +6,10 @@ Rule: output is bounded while it is produced, so that a small body cannot become
 from __future__ import annotations
 
 import zlib
-from typing import Protocol
 
-ENCODINGS = ("gzip", "x-gzip", "deflate", "zstd", "br")
+_WINDOW = 1 << 23
+"""The largest window that the zstd content coding may have (RFC 9659)."""
+_STEP = 512
 
 
 class TooLarge(Exception):
@@ -17,10 +18,6 @@ class TooLarge(Exception):
 
 class Undecodable(Exception):
     """The body is not in the encoding it claims, or in none that is known."""
-
-
-class _Decoder(Protocol):
-    def decompress(self, data: bytes, limit: int) -> bytes: ...
 
 
 def decode(body: bytes, encoding: str, limit: int) -> bytes:
@@ -43,34 +40,40 @@ def decode(body: bytes, encoding: str, limit: int) -> bytes:
 def _zlib(body: bytes, name: str, limit: int) -> bytes:
     decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32 if name != "deflate" else zlib.MAX_WBITS)
     plain = decoder.decompress(body, limit + 1)
-    return _checked(plain, limit, ended=decoder.eof)
+    return _checked(plain, limit, ended=decoder.eof and not decoder.unused_data)
 
 
 def _zstd(body: bytes, limit: int) -> bytes:
+    """In small steps, since this decoder has no limit of its own: one of them can make ``_STEP * 32`` KiB at most."""
     import zstandard
 
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(body)
-    return _checked(reader.read(limit + 1), limit, ended=True)
+    decoder = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+    pieces, size, at, view = [], 0, 0, memoryview(body)
+    while at < len(body) and size <= limit and not decoder.eof:
+        pieces.append(decoder.decompress(view[at : at + _STEP]))
+        size += len(pieces[-1])
+        at += _STEP
+    ended = decoder.eof and not decoder.unused_data and at >= len(body)
+    return _checked(b"".join(pieces), limit, ended=ended)
 
 
 def _brotli(body: bytes, limit: int) -> bytes:
     import brotli
 
     decoder = brotli.Decompressor()
-    plain = b""
-    step = body
+    plain, step = bytearray(), body
     while len(plain) <= limit and not decoder.is_finished():
         piece = decoder.process(step, output_buffer_limit=limit + 1 - len(plain))
         step = b""
         if not piece and decoder.can_accept_more_data():
             break
         plain += piece
-    return _checked(plain, limit, ended=decoder.is_finished())
+    return _checked(bytes(plain), limit, ended=decoder.is_finished())
 
 
 def _checked(plain: bytes, limit: int, *, ended: bool) -> bytes:
     if len(plain) > limit:
         raise TooLarge
     if not ended:
-        raise Undecodable("the body breaks off")
+        raise Undecodable("the body breaks off, or goes on behind its end")
     return plain

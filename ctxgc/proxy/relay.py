@@ -5,6 +5,7 @@ Rule: not a byte is changed, and only the very end is held back, until it may be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import perf_counter
@@ -17,12 +18,18 @@ from ctxgc.wire.codec import Reply, ReplyReader
 
 COPY_LIMIT = 64 * 1024 * 1024
 """Bytes of an answer that are kept for the store; a longer one is relayed all the same, and not kept."""
-_DONE = b"[DONE]"
+_DONE = re.compile(rb"[\r\n]data: ?\[DONE\]")
+_REACH = len(b"\ndata: [DONE]") - 1
+
+Release = Callable[["Relayed"], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Relayed:
-    """What came of it: the reply as read, its bytes, and whether the upstream finished it."""
+    """What came of it: the reply as read, its bytes, and whether the upstream finished it.
+
+    ``first_byte`` is when its first byte came, by ``perf_counter``; 0 if none did.
+    """
 
     reply: Reply
     copy: bytes
@@ -30,41 +37,90 @@ class Relayed:
     first_byte: float
 
 
-async def relay(
-    exchange: Exchange,
-    response: aiohttp.ClientResponse,
-    reader: ReplyReader,
-    release: Callable[[Relayed], Awaitable[None]],
-) -> bool:
-    """Relay ``response``; before its last bytes go out, ``release`` is awaited. Returns whether it was whole.
+async def relay(exchange: Exchange, response: aiohttp.ClientResponse, reader: ReplyReader, release: Release) -> None:
+    """Relay ``response``; before its last bytes go out, ``release`` is awaited.
 
     The last bytes are those from ``[DONE]`` on in a stream, and else the last piece that arrived. An answer that the
     upstream breaks off is broken off here too, without an end.
     """
     await exchange.start(response.status, to_client(response.raw_headers))
-    began, first = perf_counter(), 0.0
-    streaming = response.content_type == "text/event-stream"
-    copy, size, held, tail, whole = [], 0, b"", b"", True
+    copy, hold = _Copy(reader), _Hold(stream=response.content_type == "text/event-stream")
+    whole = True
     try:
         async for chunk in response.content.iter_any():
-            first = first or perf_counter() - began
-            reader.feed(chunk)
-            size += len(chunk)
-            if size <= COPY_LIMIT:
-                copy.append(chunk)
-            if streaming and not held and _DONE not in tail + chunk:
-                await exchange.write(chunk)
-            elif streaming or not held:
-                held += chunk
-            else:
-                await exchange.write(held)
-                held = chunk
-            tail = chunk[-len(_DONE) + 1 :]
+            copy.take(chunk)
+            await exchange.write(hold.take(chunk))
+            if hold.at_end:  # what may follow is not waited for: the client is done
+                await release(copy.relayed(whole=True))
+                await exchange.write(hold.let_go())
     except (aiohttp.ClientError, TimeoutError, OSError):
         whole = False
-    await release(Relayed(reader.finish(), b"".join(copy) if size <= COPY_LIMIT else b"", whole, first))
+    if not hold.released:
+        await release(copy.relayed(whole=whole))
     if whole:
-        await exchange.end(held)
-    elif held:
-        await exchange.write(held)
-    return whole
+        await exchange.end(hold.let_go())
+    else:
+        await exchange.write(hold.let_go())
+
+
+class _Copy:
+    """What is kept of an answer and read of it. A fault of the reader's costs what it read, and not the answer."""
+
+    def __init__(self, reader: ReplyReader) -> None:
+        self._reader: ReplyReader | None = reader
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._first = 0.0
+
+    def take(self, chunk: bytes) -> None:
+        self._first = self._first or perf_counter()
+        self._size += len(chunk)
+        if self._size <= COPY_LIMIT:
+            self._parts.append(chunk)
+        else:
+            self._parts.clear()
+        try:
+            if self._reader:
+                self._reader.feed(chunk)
+        except Exception:
+            self._reader = None
+
+    def relayed(self, *, whole: bool) -> Relayed:
+        try:
+            reply = self._reader.finish() if self._reader else Reply(complete=False)
+        except Exception:
+            reply = Reply(complete=False)
+        return Relayed(reply, b"".join(self._parts), whole, self._first)
+
+
+class _Hold:
+    """Holds back the end of an answer: of a stream what begins with ``[DONE]``, else the last piece so far."""
+
+    def __init__(self, *, stream: bool) -> None:
+        self.released = False
+        self._stream = stream
+        self._held = b""
+        self._tail = b"\n"
+
+    @property
+    def at_end(self) -> bool:
+        """Whether a stream has come to its end, and that is still held back."""
+        return self._stream and bool(self._held)
+
+    def take(self, chunk: bytes) -> bytes:
+        """Take the next piece and give what may go out now."""
+        if self.released:
+            return chunk
+        if not self._stream:
+            free, self._held = self._held, chunk
+            return free
+        seen = self._tail + chunk
+        found = _DONE.search(seen)
+        at = max(found.start() + 1 - len(self._tail), 0) if found else len(chunk)
+        self._tail, self._held = seen[-_REACH:], chunk[at:]
+        return chunk[:at]
+
+    def let_go(self) -> bytes:
+        """What was held back; from now on nothing is."""
+        free, self._held, self.released = self._held, b"", True
+        return free

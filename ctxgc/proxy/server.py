@@ -6,9 +6,11 @@ Rule: everything that can be refused is refused before the first request is take
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from types import FrameType
 
 import uvicorn
 
@@ -29,7 +31,7 @@ from ctxgc.telemetry import Figures
 async def running(
     config: Config, policies: Sequence[Policy], listener: socket.socket
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """The proxy, answering on ``listener`` until the block ends, or the task ends that it gives (a signal came).
+    """The proxy, answering on ``listener`` until the block ends (or the task does that it gives: it failed).
 
     Raises ``ConfigError``, ``StoreError``.
     """
@@ -43,7 +45,7 @@ async def running(
             own = make_own(sessions, figures)
             hosts = (config.host, *config.allowed_hosts)
             app = Proxy(upstream, chat, own, figures, hosts=hosts, limit=config.body_limit)
-            server = uvicorn.Server(_server_config(app))
+            server = _Server(_server_config(app))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 yield serving
@@ -57,7 +59,8 @@ async def running(
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes a free one. Raises ``BindError``."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Said to be TCP, or else asyncio leaves Nagle's algorithm on, and small chunks wait 40 ms for an acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -70,15 +73,47 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def serve(config: Config, policies: Sequence[Policy], ready: Callable[[str], None]) -> None:
-    """Run until a signal asks to stop. ``ready`` is called with the proxy's base URL."""
+async def serve(config: Config, policies: Sequence[Policy], ready: Callable[[str], None]) -> int:
+    """Run until a signal asks to stop, and return its number. ``ready`` is called with the proxy's base URL."""
     if not config.upstream:
         raise ConfigError("no upstream: give --upstream https://api.example.com/v1, or set it in ctxgc.toml")
-    listener = listen(config.host, config.port)
-    async with running(config, policies, listener) as serving:
-        host = f"[{config.host}]" if ":" in config.host else config.host
-        ready(f"http://{host}:{listener.getsockname()[1]}")
-        await asyncio.wait((serving,))
+    with closing(listen(config.host, config.port)) as listener, _signals() as stopped:
+        async with running(config, policies, listener) as serving:
+            host = f"[{config.host}]" if ":" in config.host else config.host
+            ready(f"http://{host}:{listener.getsockname()[1]}")
+            await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
+        return stopped.result() if stopped.done() else 0
+
+
+@contextmanager
+def _signals() -> Iterator[asyncio.Future[int]]:
+    """A future that SIGINT or SIGTERM completes with its number; the same signal again ends the process at once."""
+    loop = asyncio.get_running_loop()
+    stopped: asyncio.Future[int] = loop.create_future()
+
+    def caught(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, before[number])
+        loop.call_soon_threadsafe(stop, number)
+
+    def stop(number: int) -> None:
+        if not stopped.done():
+            stopped.set_result(number)
+
+    before = {int(number): signal.signal(number, caught) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server without its signals: it would raise them again and end the process with the store still open."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave the signals alone."""
+        yield
 
 
 def _server_config(app: Proxy) -> uvicorn.Config:

@@ -94,7 +94,7 @@ class Journal:
             records.append(self.record(gap))
         try:
             self._store.append(records).add_done_callback(lambda done: self._done(batch, done.exception()))
-        except StoreError as error:
+        except Exception as error:  # whatever is wrong with the store, what it did not take must not be lost
             self._done(batch, error)
 
     def _done(self, batch: list[_Waiting], error: BaseException | None) -> None:

@@ -6,7 +6,9 @@ Rule: everything is hashed again on the way; what does not agree is an error and
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from ctxgc.core.journal import Allocation, AnyEntry, Collection, Piece
 from ctxgc.core.state import Node, State
@@ -21,8 +23,11 @@ def content(state: State, store: Store, codec: Codec, cell: int) -> str:
 
 
 def lines(text: str, first: int, last: int) -> str:
-    """Lines ``first`` to ``last`` of a text, counted from 1, both included, with their line ends."""
-    return "".join(text.splitlines(keepends=True)[max(first, 1) - 1 : last])
+    """Lines ``first`` to ``last`` of a text, counted from 1, both included, with their line ends.
+
+    A line ends at a line feed and nowhere else, as the stubs count them and every tool outside Python does.
+    """
+    return "".join(islice(io.StringIO(text, newline="\n"), max(first, 1) - 1, max(last, 0)))
 
 
 def received(state: State, store: Store, codec: Codec, entry: Allocation) -> bytes:

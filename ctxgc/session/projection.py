@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxgc.core.journal import Variant
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.session.eden import Planned
@@ -26,12 +27,14 @@ class Invalid(Exception):
 class Track:
     """A history that was sent lately: its bytes as they came and as they left, up to the end of its last message.
 
-    ``hashes`` are running sha256 of both, so that a longer body is hashed from here on.
+    ``variants`` are its messages whose bytes differ from those of their nodes. The hashes are running sha256 of both,
+    so that a longer body is hashed from here on.
     """
 
     known: Known
     sent: bytes
     head: int
+    variants: tuple[Variant, ...] = ()
     received_hash: hashlib._Hash | None = None
     sent_hash: hashlib._Hash | None = None
 

@@ -16,6 +16,7 @@ from ctxgc.session.admission import begun
 from ctxgc.session.identity import Identity, credential, from_fields, from_headers, scope_of
 from ctxgc.session.recognise import SLICE, chain_of, raw_messages, scoped
 from ctxgc.session.session import Kit, Resumed, Session, drain
+from ctxgc.store import StoreError
 
 LIVE = 256
 """Sessions kept in memory; the least recently used one makes room and is restored from its journal when it goes on."""
@@ -70,7 +71,13 @@ class Sessions:
         """Where requests of a credential are booked that belong to no conversation, since they could not be read."""
         owner = credential(headers)
         key = hashlib.sha256(b"ctxgc strays\0" + owner).digest()
-        return self._live.get(key) or self._keep(owner, drain(self._new(owner, key, bytes(32))))
+        live = self._live.get(key)
+        if live is not None and not live.broken:
+            return live
+        try:
+            return drain(self._new(owner, key, bytes(32)))
+        except StoreError:  # it cannot be read now; what is to be noted here builds on nothing that is in it
+            return self._keep(owner, Session(key, bytes(32), Identity().origin, self.kit))
 
     def get(self, key: bytes) -> Generator[None, None, Session | None]:
         """The session of that key, from memory or from its journal."""

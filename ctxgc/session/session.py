@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+from msgspec import structs
+
 from ctxgc.core import stub
 from ctxgc.core.journal import AnyEntry, Bypass, Open, Recall, Recovery, Settlement, decode
 from ctxgc.core.policy import Policy
@@ -22,7 +24,7 @@ from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.errors import UnknownHandle
 from ctxgc.session.admission import Booked, Meter, Pending, admission, begun, new_schemas, warmed
-from ctxgc.session.eden import Eden, Planned, Rules
+from ctxgc.session.eden import Eden, Planned, Rules, clean
 from ctxgc.session.journalling import Journal
 from ctxgc.session.originals import content
 from ctxgc.session.projection import Invalid, Outgoing, Track, project
@@ -134,7 +136,9 @@ class Session:
         call = self.kit.new_id()
         try:
             yield from self.admitting()
-            return (yield from self._prepare(call, text, resumed or self.resume(text)))
+            if resumed is None or resumed.track not in self.tracks:  # what was found before may be gone by now
+                resumed = self.resume(text)
+            return (yield from self._prepare(call, text, resumed))
         except (Malformed, Invalid) as error:
             reason = f"{type(error).__name__.lower()}: {error}"
         except Exception as error:  # fail open: no fault of ours may stop a request
@@ -191,6 +195,8 @@ class Session:
         """Book how a call ended, with the reply's bytes. Done when that, and all before it, is on disk."""
         self.admit()
         self._durable.pop(settlement.call, None)
+        if reply:
+            settlement = structs.replace(settlement, reply=hashlib.sha256(reply).digest())
         return self._write(settlement, (reply,) if reply else ())
 
     def flush(self) -> None:
@@ -211,6 +217,7 @@ class Session:
         body, track = (resumed.body, resumed.track) if resumed else (self.kit.codec.split(text), None)
         raws, head = raw_messages(body), track.head if track else -1
         found = yield from recognise(self.state, self.kit.codec, self.scope, raws, head)
+        found.variants[:0] = track.variants if track else ()
         model = model_of(body)
         meter = self.kit.meter(model)
         eden = self._eden(found, body, meter)
@@ -248,7 +255,7 @@ class Session:
         known = body.known()
         sent = known.prefix if outgoing.text is body.text else outgoing.text[: outgoing.end]
         head = len(self.state.nodes) + len(found.drafts) - 1 if found.drafts else found.parent
-        kept = Track(known, sent, head)
+        kept = Track(known, sent, head, tuple(found.variants))
         if track is not None and track in self.tracks:
             self.tracks.remove(track)
         self.tracks.appendleft(kept)
@@ -302,7 +309,7 @@ def model_of(body: Body) -> str:
         model = json.loads(body.fields.get("model", b'""'))
     except ValueError:
         return ""
-    return model if isinstance(model, str) else ""
+    return clean(model) if isinstance(model, str) else ""
 
 
 def _plan(eden: Eden, found: Recognised, meter: Meter) -> Generator[None, None, tuple[Planned, ...]]:

@@ -43,7 +43,8 @@ def open_store(url: str, *, create: bool = True, read_only: bool = False) -> Sto
     """Open the store a URL names, and make it if there is none and `create` allows.
 
     `sqlite:///relative.db`, `sqlite:////absolute/path.db`, or `sqlite://` for one in memory. The file must be on
-    a local disk: the locks of network file systems do not hold. Several processes may have it open at once.
+    a local disk: the locks of network file systems do not hold. Several processes may have it open at once;
+    within one that has, do not open the file in any other way, since closing it would drop SQLite's locks.
 
     Raises StoreVersionError (not a store, or of another version), StoreUnavailable (absent, no rights),
     StoreBusy (locked), StoreFull and StoreCorrupt.

@@ -32,7 +32,7 @@ _READING = frozenset(
     {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE, apsw.SQLITE_TRANSACTION, apsw.SQLITE_SAVEPOINT}
 )
 _FUNCTIONS = frozenset({"max", "count", "coalesce", "length"})
-_PRAGMAS = frozenset({"integrity_check", "page_count", "page_size"})
+_PRAGMAS = frozenset({"integrity_check", "user_version", "page_count", "page_size"})
 _GROWING = frozenset({"log", "blob", "node", "stub", "entry", "seal"})
 
 

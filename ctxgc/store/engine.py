@@ -78,6 +78,7 @@ class Engine:
 
     def _one(self, batch: Batch, records: Sequence[Record]) -> StoreError | None:
         mark = batch.mark()
+        refused: StoreRefused | None = None
         self._db.execute("SAVEPOINT append")
         try:
             for record in records:
@@ -85,11 +86,9 @@ class Engine:
         except _REFUSED as error:
             self._db.execute("ROLLBACK TO append")
             batch.undo(mark)
-            return error if isinstance(error, StoreRefused) else _refusal(error)
-        finally:
-            if self._db.in_transaction:
-                self._db.execute("RELEASE append")
-        return None
+            refused = error if isinstance(error, StoreRefused) else _refusal(error)
+        self._db.execute("RELEASE append")
+        return refused
 
     def _roll_back(self) -> None:
         """After some errors SQLite has rolled back already, after others it cannot: the caller drops us."""

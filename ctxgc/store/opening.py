@@ -1,6 +1,6 @@
 """Finding out what is at a place, and making it a store if nothing is.
 
-Rule: a file that is not ours is never opened by SQLite, so it stays as it is, down to the last byte.
+Rule: a file that is not ours is only looked at, and stays as it is, down to the last byte.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from ctxgc.store.connection import Place, check_library, connect, library_versio
 from ctxgc.store.errors import StoreUnavailable, StoreVersionError
 from ctxgc.store.faults import translated
 
-_MAGIC = b"SQLite format 3\0"
-_HEADER = 100
+_LOOKING = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 def place_of(url: str, *, read_only: bool = False) -> Place:
@@ -41,7 +40,7 @@ def prepare(place: Place, *, create: bool, now: int) -> None:
     Raises StoreVersionError, StoreUnavailable, and what `translated` does.
     """
     with translated(place):
-        found = _found(place.path) if place.path else None
+        found = _found(place)
         if found is not None:
             schema.check_version(found, str(place))
         elif place.read_only or not create:
@@ -53,24 +52,52 @@ def prepare(place: Place, *, create: bool, now: int) -> None:
             _initialise_or_migrate(place, now)
 
 
-def _found(path: Path) -> int | None:
-    """The schema version in the header of a file, None if the file is absent or empty."""
-    if not path.exists():
+def _found(place: Place) -> int | None:
+    """The schema version of the file at a place, None if it is absent or empty."""
+    if _is_empty(place.path):
         return None
-    with path.open("rb") as file:
-        header = file.read(_HEADER)
-    if not header:
-        return None
-    ours = schema.APPLICATION_ID.to_bytes(4, "big")
-    if len(header) < _HEADER or not header.startswith(_MAGIC) or header[68:72] != ours:
-        raise StoreVersionError(f"{path} is not a ctxgc store and was left untouched: choose another path")
-    return int.from_bytes(header[60:64], "big")
+    version = _version(place)
+    if not place.read_only and Path(f"{place.path}-journal").exists():
+        # Whoever made the file died while doing so; SQLite takes that back, perhaps down to nothing.
+        _take_back(place)
+        return None if _is_empty(place.path) else _version(place)
+    return version
+
+
+def _is_empty(path: Path | None) -> bool:
+    return path is None or not path.exists() or (path.is_file() and path.stat().st_size == 0)
+
+
+def _version(place: Place) -> int:
+    """Read the header through SQLite, as an immutable file: that touches nothing.
+
+    Opening the file ourselves would be a trap: closing it drops the locks of all our own connections to it.
+    """
+    try:
+        db = apsw.Connection(f"{place.path.as_uri()}?immutable=1" if place.path else "", flags=_LOOKING)
+        try:
+            if db.pragma("application_id") == schema.APPLICATION_ID:
+                return int(db.pragma("user_version"))
+        finally:
+            db.close()
+    except apsw.NotADBError:
+        pass
+    raise StoreVersionError(f"{place} is not a ctxgc store and was left untouched: choose another path")
+
+
+def _take_back(place: Place) -> None:
+    db = connect(place)
+    try:
+        schema.objects(db)
+    finally:
+        db.close()
 
 
 def _make_file(path: Path) -> None:
     """Transcripts are private: only the owner reads the file, and the log beside it inherits its mode."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if not path.exists():
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _initialise_or_migrate(place: Place, now: int) -> None:

@@ -20,6 +20,7 @@ from ctxgc.store.opening import place_of, prepare
 from ctxgc.store.readers import Readers, SqliteRows
 from ctxgc.store.records import Finding, Node, Record, SessionRow, Stored, Tip
 from ctxgc.store.rows import Rows, blob_row, entry_row, seal_row
+from ctxgc.store.schema import check_version
 from ctxgc.store.verify import verify_rows
 from ctxgc.store.writer import DEFAULT, Limits, Writer
 
@@ -58,6 +59,7 @@ class SqliteStore:
         prepare(place, create=create, now=self._clock())
         self._readers = Readers(place, connection.reader)
         try:
+            self._check_version()
             self._secret = self._read_secret()
             self._writer = None if place.read_only else Writer(self._engine, limits)
         except BaseException:
@@ -168,6 +170,11 @@ class SqliteStore:
 
     def _engine(self, recover: bool) -> Engine:
         return Engine(self._place, self._clock, recover=recover)
+
+    def _check_version(self) -> None:
+        """Once more, with the log: a newer ctxgc may have migrated and not yet folded it into the main file."""
+        with self._readers.connection() as db:
+            check_version(int(db.pragma("user_version")), str(self._place))
 
     def _read_secret(self) -> bytes:
         secret = self.rows().meta().get("secret")

@@ -191,9 +191,15 @@ def test_settings_name_a_preset_policies_or_tables() -> None:
 def test_a_cut_is_within_the_budget_as_a_real_tokenizer_counts() -> None:
     pytest.importorskip("tiktoken")
     tokens = pytest.importorskip("ctxgc.tokens")
-    counter = tokens.counter_for("gpt-4o").text
+    counter = tokens.counter_for("gpt-4o").count
     words = " ".join(f"{number}:{hash_} the quick brown fox" for number, hash_ in enumerate(range(0, 90_000, 17)))
-    results = (words, words.replace(" the", "\n"), json.dumps(words.split(), indent=1), "漢字かな🎉" * 4000)
+    results = (
+        words,
+        words.replace(" the", "\n"),
+        json.dumps(words.split(), indent=1),
+        "漢字かな🎉" * 4000,
+        "e" + "\u0301" * 20_000,
+    )
     for text in results:
         for budget in (64, 500, 3000):
             (edit,) = collect(heap(arrival(text), count=counter), Truncate(budget=budget))

@@ -17,15 +17,18 @@ CHILD = Path(__file__).with_name("kill_child.py")
 ROOT = Path(__file__).parents[2]
 
 
-def killed_after(url, first, acks, mode="durable"):
-    """The numbers a child had acknowledged when it was killed, some after it had printed `acks` of them."""
+def child(url, first, mode="durable"):
     command = [sys.executable, CHILD, url, str(first), mode]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=environment, **pipes) as child:
-        lines = [child.stdout.readline() for _ in range(acks)]
-        child.send_signal(signal.SIGKILL)
-        lines += child.stdout.readlines()
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def kill(process, acks):
+    """The numbers a child had acknowledged when it was killed, some after it had printed `acks` of them."""
+    with process:
+        lines = [process.stdout.readline() for _ in range(acks)]
+        process.send_signal(signal.SIGKILL)
+        lines += process.stdout.readlines()
     return [int(line) for line in lines if line.endswith(b"\n")]
 
 
@@ -43,7 +46,7 @@ def stored(url):
 def lost_in(url, kills, dice):
     acknowledged = []
     for turn in range(kills):
-        acknowledged += killed_after(url, turn * 1_000_000, dice.randint(1, 60))
+        acknowledged += kill(child(url, turn * 1_000_000), dice.randint(1, 60))
         there = stored(url)
         assert there == sorted(there)
         assert set(acknowledged) <= set(there), turn
@@ -60,5 +63,12 @@ def test_nothing_acknowledged_is_lost_in_many_kills(url):
 
 
 def test_an_acknowledgement_before_the_commit_would_be_noticed(url):
-    acknowledged = killed_after(url, 0, 10, "early")
+    acknowledged = kill(child(url, 0, "early"), 10)
     assert not set(acknowledged) <= set(stored(url))
+
+
+def test_two_processes_on_one_file_lose_nothing_when_both_are_killed(url):
+    processes = [child(url, 0), child(url, 1_000_000)]
+    acknowledged = [number for process in processes for number in kill(process, 40)]
+    assert len(acknowledged) >= 80
+    assert set(acknowledged) <= set(stored(url))

@@ -82,6 +82,15 @@ def test_another_version_is_refused(url, closed, version, words):
             open_store(url, read_only=read_only)
 
 
+def test_another_version_is_noticed_while_it_is_only_in_the_log(url, store, path):
+    db = apsw.Connection(str(path))
+    db.pragma("user_version", 2)
+    for read_only in (True, False):
+        with pytest.raises(StoreVersionError, match="newer ctxgc"):
+            open_store(url, read_only=read_only)
+    db.close()
+
+
 def test_a_folder_is_no_store(tmp_path):
     with pytest.raises(StoreUnavailable, match="cannot be used"):
         open_store(f"sqlite:///{tmp_path}")
@@ -123,3 +132,44 @@ def test_two_that_make_one_store_make_it_once(path):
     _initialise_or_migrate(Place(path), 2)
     assert apsw.Connection(str(path)).execute("SELECT count(*) FROM seal").get == 1
     assert len(first) == path.stat().st_size
+
+
+def crash_while_making(path, tmp_path):
+    """A file with all pages of a new store, whose transaction was not committed."""
+    made, making = tmp_path / "made.db", tmp_path / "making.db"
+    open_store(f"sqlite:///{made}").close()
+    db = apsw.Connection(str(making))
+    db.execute("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t(x); INSERT INTO t VALUES(zeroblob(100000))")
+    path.write_bytes(made.read_bytes()[:18] + b"\1\1" + made.read_bytes()[20:])
+    shutil.copy(f"{making}-journal", f"{path}-journal")
+    db.close()
+
+
+def test_a_crash_while_the_store_was_made_is_taken_back(url, path, tmp_path):
+    crash_while_making(path, tmp_path)
+    assert path.stat().st_size > 4096
+    copy = tmp_path / "copy.db"
+    for end in ("", "-journal"):
+        shutil.copy(f"{path}{end}", f"{copy}{end}")
+    assert apsw.Connection(str(copy)).execute("SELECT count(*) FROM sqlite_schema").get == 0
+    store = open_store(url)
+    store.append([record(1)]).result()
+    assert list(store.verify()) == []
+    store.close()
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs /proc/locks")
+def test_opening_a_store_again_keeps_the_locks_that_reading_the_file_would_lose(url, path):
+    store = open_store(url)
+    store.append([record(1)]).result()
+    before = held_locks(path)
+    open_store(url).close()
+    assert held_locks(path) == before
+    path.read_bytes()
+    assert held_locks(path) != before
+    store.close()
+
+
+def held_locks(path):
+    inode = f":{path.stat().st_ino} "
+    return [line.split(maxsplit=1)[1] for line in Path("/proc/locks").read_text().splitlines() if inode in line]

@@ -41,7 +41,7 @@ def new_figures() -> Figures:
 
 def cell(tag: str, tokens: int) -> NewCell:
     block = "tool_schema" if tag.startswith("tool_schema") else "tool_result" if ":" in tag else "text"
-    return NewCell(block, tag, "site", tokens, tag.encode()[:16])
+    return NewCell(block, tag, "site", tokens, tag.encode("utf-8", "replace")[:16])
 
 
 class Session:
@@ -74,24 +74,11 @@ class Session:
         call = b"call %d of %d" % (self.state.calls, id(self))
         schemas = None if tools is None else tuple(cell(*each) for each in tools)
         toolset = toolset if schemas is None else len(self.state.toolsets)
-        self.tell(
-            Allocation(
-                at=0.0,
-                call=call,
-                model=model,
-                parent=parent,
-                head=self.head,
-                continues=True,
-                received=b"",
-                sent=b"",
-                before=(),
-                after=(),
-                nodes=nodes,
-                toolset=toolset,
-                tools=b"%d" % toolset,
-                schemas=schemas,
-            )  # fmt: skip
-        )
+        entry = Allocation(
+            at=0.0, call=call, model=model, parent=parent, head=self.head, continues=True, received=b"", sent=b"",
+            before=(), after=(), nodes=nodes, toolset=toolset, tools=b"%d" % toolset, schemas=schemas,
+        )  # fmt: skip
+        self.tell(entry)
         return call
 
     def collect(self, call: bytes, *edits: tuple[int, int], action: str = "truncate") -> None:

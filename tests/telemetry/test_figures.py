@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import threading
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,19 +164,18 @@ def test_what_they_cannot_count_is_counted_as_that_and_never_raised():
     assert counters["ctxgc_audit_entries_total"].values == {(): 4}
 
 
-def test_two_threads_lose_no_count():
-    figures = new_figures()
+def test_verbs_are_taken_one_at_a_time():
+    alone: list[bool] = []
 
-    def many() -> None:
-        for _ in range(2000):
-            figures.bypassed("fault")
+    def asked(name: str) -> Price | None:
+        alone.append(figures._lock.locked())
+        return price(name)
 
-    threads = [threading.Thread(target=many) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert count(figures, FAIL_OPEN, reason="fault") == 4000
+    figures = Figures(asked)
+    figures.request_ended("gpt-x", "ok", 0.0, 0.0, None)
+    Session(figures).settle(b"call", model="made-up")
+    assert set(alone) == {True}
+    assert not figures._lock.locked()
 
 
 class Story:

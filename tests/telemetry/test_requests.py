@@ -117,7 +117,7 @@ def test_requests_that_never_end_are_not_kept_forever(monkeypatch: pytest.Monkey
 def test_the_size_of_a_request_and_its_share_of_the_window():
     session = Session()
     call = session.ask([("tool_result:bash", 500)], tools=[("tool_schema:bash", 100)])
-    session.collect(call, (0, 150))
+    session.collect(call, (1, 150))  # cell 0 is the tool's schema
     session.settle(call)
     for stage, tokens in (("received", 600), ("forwarded", 250)):
         assert observed(session.figures, "ctxgc_request_context_tokens", stage, "gpt-x") == (1, tokens)

@@ -1,0 +1,73 @@
+"""Help that helps, tables for terminals and pipes, and nothing that a terminal would obey."""
+
+import sys
+
+import pytest
+
+from ctxgc.cli._output import Table, printable, shorten, show, when
+
+from .conftest import child
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("profile",),
+        ("recall",),
+        ("sessions",),
+        ("audit",),
+        ("audit", "verify"),
+        ("audit", "show"),
+        ("audit", "export"),
+        ("config",),
+        ("config", "show"),
+        ("config", "init"),
+    ],
+)
+def test_every_command_has_help(run, argv):
+    ran = run(*argv, "--help")
+    assert ran.code == 0
+    assert "Usage:" in ran.text
+    if len(argv) == 1:
+        assert "Examples:" in ran.text
+
+
+def test_help_imports_neither_rich_nor_pydantic_nor_the_store():
+    code = (
+        "import sys\nfrom ctxgc.cli import main\nsys.argv = ['ctxgc', 'profile', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('rich', 'pydantic', 'apsw', 'tiktoken', 'msgspec') if name in sys.modules])"
+    )
+    out, err = child(code).communicate()
+    assert (out.splitlines()[-1], err) == (b"[]", b"")
+
+
+def test_a_pipe_gets_aligned_plain_text(capsys):
+    show(Table("Title", ("<name", ">tokens"), [("a", "1"), ("long name", "1,000")]))
+    assert capsys.readouterr().out == "Title\n  name       tokens\n  a               1\n  long name   1,000\n"
+
+
+def test_an_empty_table_has_its_header(capsys):
+    show(Table("Title", ("<name",), []))
+    assert capsys.readouterr().out == "Title\n  name\n"
+
+
+def test_a_terminal_gets_a_table_without_markup_from_data(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    show(Table("Title", ("<name", ">n"), [("[bold]x[/bold]", "1")]))
+    assert "[bold]x[/bold]" in capsys.readouterr().out
+
+
+def test_what_does_not_print_is_marked():
+    assert printable("a\x1b[1m\nb\x00é") == "a\ufffd[1m b\ufffdé"
+
+
+def test_long_names_keep_both_ends():
+    assert shorten("a" * 50 + "b" * 50, 21) == "a" * 13 + "…" + "b" * 7
+
+
+@pytest.mark.parametrize(("at", "said"), [(0.0, "1970-01-01T00:00:00.000Z"), (1e30, "-"), (float("nan"), "-")])
+def test_times_are_utc(at, said):
+    assert when(at) == said

@@ -1,0 +1,99 @@
+"""What must hold after any sequence of requests, as functions that raise ``AssertionError`` where it does not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ctxgc.core.heap import content_digest
+from ctxgc.core.journal import decode
+from ctxgc.core.state import ROOT, State, fold
+from ctxgc.session import Kit, Session
+from ctxgc.session.originals import disagreements
+from ctxgc.wire.codec import Codec
+from tests.session.scripts import history
+
+
+class Prefixes:
+    """What was sent for a history is sent again for it: the same bytes for the same bytes, else the same texts.
+
+    ``see`` takes what came and what was sent for it, and compares with all that it saw before.
+    """
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+        self._bytes: dict[bytes, bytes] = {}
+        self._texts: dict[bytes, tuple[str, ...]] = {}
+
+    def see(self, received: bytes, sent: bytes) -> None:
+        came, left = history(received), history(sent)
+        assert len(came) == len(left)
+        exact = canonical = b""
+        for raw, out in zip(came, left, strict=True):
+            exact = hashlib.sha256(exact + raw).digest()
+            canonical = hashlib.sha256(canonical + self._codec.decode(raw).digest).digest()
+            texts = tuple(block.text for block in self._codec.decode(out).blocks)
+            assert self._bytes.setdefault(exact, out) == out, "the prefix was not sent again byte for byte"
+            assert self._texts.setdefault(canonical, texts) == texts, "the prefix was not sent again"
+
+
+def facts(state: State) -> dict[str, Any]:
+    """All that a state says, for comparing."""
+    return {**vars(state), "nodes": [asdict(node) for node in state.nodes]}
+
+
+def rebuilds(session: Session, used: Kit) -> None:
+    """The journal tells the live state."""
+    entries = [decode(stored.body) for stored in used.store.entries(session.key)]
+    assert facts(fold(entries)) == facts(session.state)
+
+
+def originals(session: Session, used: Kit) -> None:
+    """Every call's bytes can be rebuilt, as they came and as they left."""
+    entries = [decode(stored.body) for stored in used.store.entries(session.key)]
+    assert list(disagreements(entries, used.store, used.codec)) == []
+
+
+def attribution(state: State) -> None:
+    """Every token belongs to a cell, a tag and a message, and the sums agree."""
+    for node in state.nodes:
+        path = state.path(node.id)
+        cells = [state.cells[cell] for one in path for cell in one.cells]
+        received, sent = Counter[str](), Counter[str]()
+        for cell in cells:
+            received[cell.tag] += cell.tokens
+            sent[cell.tag] += cell.sent
+        assert dict(node.received) == dict(received)
+        assert dict(node.sent) == dict(sent)
+        assert state.tokens(node.id, -1, sent=False) == sum(cell.tokens for cell in cells)
+        assert state.tokens(node.id, -1, sent=True) == sum(cell.sent for cell in cells)
+        assert node.cells
+    assert sorted(cell for node in [ROOT, *state.nodes] for cell in node.cells) == [
+        number for number, owner in enumerate(state.owners) if owner >= 0
+    ]
+
+
+def shorter(state: State, original: dict[int, str]) -> None:
+    """No edit makes a text longer, but where something in it had to be defused."""
+    for edit in state.edits.values():
+        if "defuse" not in edit.action:
+            assert edit.after < edit.before
+            assert len(edit.text) < len(original[edit.cell])
+
+
+def recalled(session: Session) -> dict[int, str]:
+    """The content of every edited cell, read back through its handle and compared with its digest."""
+    found = {}
+    for edit in tuple(session.state.edits.values()):
+        text = session.recall(edit.handle)
+        assert content_digest(text) == session.state.cells[edit.cell].content
+        found[edit.cell] = text
+    return found
+
+
+def texts_of(codec: Codec, bodies: Sequence[bytes]) -> set[str]:
+    """Every block's text that came in some bodies."""
+    return {block.text for text in bodies for raw in history(text) for block in codec.decode(raw).blocks}
