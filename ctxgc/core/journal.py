@@ -179,7 +179,7 @@ _DECODER = msgspec.json.Decoder(AnyEntry)
 
 
 def encode(entry: AnyEntry) -> bytes:
-    """The canonical JSON of an entry: sorted keys, no spaces, byte strings in base64."""
+    """The canonical JSON of an entry: members in the order of the class, no spaces, byte strings in base64."""
     return _ENCODER.encode(entry)
 
 
