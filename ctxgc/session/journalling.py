@@ -32,7 +32,14 @@ class _Waiting(NamedTuple):
 class Journal:
     """Writes one session's entries. Thread-safe: the store answers from its own thread."""
 
-    def __init__(self, store: Store, session: bytes, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        session: bytes,
+        clock: Callable[[], float],
+        told: Callable[[journal.Gap], None] = lambda _gap: None,
+    ) -> None:
+        self._told = told
         self._store = store
         self._session = session
         self._clock = clock
@@ -89,15 +96,16 @@ class Journal:
         with self._lock:
             batch = list(self._waiting)
         records = [record for waiting in batch for record in waiting.records]
+        gap = None
         if self._late:
             gap = journal.Gap(at=self._clock(), calls=self._late, since=self._since, reason=self._reason)
             records.append(self.record(gap))
         try:
-            self._store.append(records).add_done_callback(lambda done: self._done(batch, done.exception()))
+            self._store.append(records).add_done_callback(lambda done: self._done(batch, done.exception(), gap))
         except Exception as error:  # whatever is wrong with the store, what it did not take must not be lost
             self._done(batch, error)
 
-    def _done(self, batch: list[_Waiting], error: BaseException | None) -> None:
+    def _done(self, batch: list[_Waiting], error: BaseException | None, gap: journal.Gap | None = None) -> None:
         with self._lock:
             self._flying = False
             if error is None:
@@ -113,6 +121,8 @@ class Journal:
         for waiting in batch:
             if not waiting.future.done():
                 waiting.future.set_exception(error) if error else waiting.future.set_result(None)
+        if gap is not None and error is None:
+            self._told(gap)
         if again:
             self._send()
 

@@ -93,7 +93,7 @@ class Session:
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
         self._pending: deque[Pending | _Unread] = deque()
         self._durable: dict[bytes, Future[None]] = {}
-        self._journal = Journal(kit.store, key, kit.clock)
+        self._journal = Journal(kit.store, key, kit.clock, lambda gap: kit.observe(self.state, gap))
         self._mint = partial(stub.mint, kit.store.secret, key)
 
     @classmethod
