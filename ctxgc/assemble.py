@@ -6,8 +6,9 @@ Rule: everything that reads a clock, makes an id or opens a file is chosen here,
 from __future__ import annotations
 
 import fnmatch
+import itertools
+import os
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 
 from ctxgc.core.journal import AnyEntry
@@ -35,7 +36,7 @@ def make_kit(
         policies=tuple(policies),
         meter=_remembered(),
         clock=time.time,
-        new_id=lambda: uuid.uuid4().bytes,
+        new_id=ids(),
         retrieval=source_of(tags or {}),
         observe=observe,
     )
@@ -50,6 +51,12 @@ def _remembered() -> Callable[[str], Meter]:
         return meters.get(model) or meter_for(model)
 
     return meter
+
+
+def ids() -> Callable[[], bytes]:
+    """Makes ids of 16 bytes: eight random ones for the process, and a count. Unique, and not secret."""
+    process, numbers = os.urandom(8), itertools.count()
+    return lambda: process + next(numbers).to_bytes(8, "big")
 
 
 def prices() -> Callable[[str], Price | None]:

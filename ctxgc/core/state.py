@@ -120,14 +120,15 @@ class State:
         return sum((node.sent if sent else node.received).values()) + sum(self.toolset(toolset).tally.values())
 
     def _allocate(self, entry: Allocation) -> None:
+        nodes, toolsets = len(self.nodes) + len(entry.nodes), len(self.toolsets) + (entry.schemas is not None)
+        if not -1 <= entry.head < nodes or entry.toolset >= toolsets:
+            raise ValueError("an allocation names a node or tool set that was never journalled")
         if entry.schemas is not None:
             cells = tuple(self._cell(cell, -1, 0) for cell in entry.schemas)
             self.by_toolset[entry.tools] = len(self.toolsets)
             self.toolsets.append(Toolset(cells, add({}, ((cell.tag, cell.tokens) for cell in entry.schemas))))
         for node in entry.nodes:
             self._node(node)
-        if not -1 <= entry.head < len(self.nodes) or entry.toolset >= len(self.toolsets):
-            raise ValueError("an allocation names a node or tool set that was never journalled")
         self.calls += 1
         self.unsettled[entry.call] = entry
 

@@ -77,7 +77,8 @@ def replay(
     """Send a transcript's requests through a new session, settling each with the usage that was reported for it.
 
     Nothing is sent anywhere. ``kit`` decides the policies and where the journal goes; ``open_store("sqlite://")`` is
-    memory. ``progress`` is told how many messages of all are done. Raises ``StoreError`` where the journal cannot be kept.
+    memory. ``progress`` is told how many messages of all are done. Raises ``StoreError`` where the journal cannot be
+    kept, also because this transcript was replayed into the store before.
     """
     entries: list[AnyEntry] = []
 
@@ -86,12 +87,12 @@ def replay(
         kit.observe(state, entry)
 
     session = _session(transcript, replace(kit, observe=observe))
-    usage, stored = dict(transcript.usage), None
+    usage = dict(transcript.usage)
     for step in steps(transcript, model):
         prepared = session.prepare(step.body)
         session.admit()
         reported = None if step.answer is None else usage.get(step.answer)
-        stored = session.settle(
+        session.settle(
             Settlement(
                 at=kit.clock(),
                 call=prepared.call,
@@ -103,8 +104,7 @@ def replay(
             )
         )
         progress(len(transcript.messages) if step.answer is None else step.answer, len(transcript.messages))
-    if stored is not None:  # entries wait for each other, so the last is durable when all are
-        stored.result()
+    session.flush()
     return Replayed(session.state, tuple(entries), _final_calls(transcript, kit.codec))
 
 

@@ -30,6 +30,8 @@ from ctxgc.telemetry import Figures
 
 SLICE = 0.002
 """Seconds after which work on a long history lets other streams be served."""
+GRACE = 0.02
+"""Seconds that an upstream has to answer before a request is booked: nothing then competes with a quick answer."""
 PATIENCE = 10.0
 """Seconds that the end of an answer waits for a store that does not answer."""
 _UNRECORDED = "the audit store cannot be written, and audit is strict"
@@ -118,8 +120,9 @@ class Chat:
     async def _response(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> aiohttp.ClientResponse:
         sending = asyncio.ensure_future(self._send(exchange, ticket, ticket.prepared.body, opened))
         try:
-            await asyncio.sleep(0)  # let the request leave before anything is booked
-            await self._admit(ticket)
+            await asyncio.wait((sending,), timeout=GRACE)  # one that answers at once is booked behind its first bytes
+            if not sending.done():
+                await self._admit(ticket)
             response = await sending
         finally:
             sending.cancel()

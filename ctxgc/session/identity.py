@@ -23,7 +23,7 @@ _CODEX_HEADERS = ("session-id", "thread-id", "session_id", "conversation_id")
 _LATE_HEADERS = ("x-session-id", "x-session-affinity", "helicone-session-id")
 _VENDOR = re.compile(r"x-[a-z0-9-]+-session-id\Z")
 _VALUE = re.compile(r"[A-Za-z0-9_-]{8,}\Z")
-_FIELDS = ("litellm_session_id",)
+_LITELLM = "litellm_session_id"
 _METADATA = ("session_id", "langfuse_session_id")
 _LATE_FIELDS = ("session_id", "prompt_cache_key", "conversation")
 _BAGGAGE = re.compile(r"(?:^|,)\s*session\.id=([^,;\s]+)")
@@ -62,11 +62,10 @@ def from_fields(fields: Mapping[str, bytes], headers: Mapping[str, str]) -> Iden
     """The session id in the body's fields (raw JSON values), then in the W3C baggage header."""
     metadata = _load(fields.get("metadata"))
     metadata = metadata if isinstance(metadata, dict) else {}
-    for name in _FIELDS:
-        if value := _string(_load(fields.get(name))):
-            return Identity(value, name)
     if value := _user_id(metadata.get("user_id")):
         return Identity(value, "metadata.user_id")
+    if value := _string(_load(fields.get(_LITELLM))):
+        return Identity(value, _LITELLM)
     for name in _METADATA:
         if value := _string(metadata.get(name)):
             return Identity(value, f"metadata.{name}")
@@ -79,7 +78,7 @@ def from_fields(fields: Mapping[str, bytes], headers: Mapping[str, str]) -> Iden
 
 def _user_id(value: object) -> str:
     """Claude Code's session id: in a JSON string, an object, or behind ``_session_``."""
-    parsed = _load(value.encode()) if isinstance(value, str) and value.startswith("{") else value
+    parsed = _load(value) if isinstance(value, str) and value.startswith("{") else value
     if isinstance(parsed, dict):
         return _string(parsed.get("session_id"))
     return parsed.rpartition("_session_")[2] if isinstance(parsed, str) and "_session_" in parsed else ""
@@ -91,7 +90,7 @@ def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _load(raw: bytes | None) -> object:
+def _load(raw: bytes | str | None) -> object:
     try:
         return json.loads(raw) if raw else None
     except (ValueError, RecursionError):

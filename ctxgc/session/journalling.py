@@ -23,10 +23,15 @@ class Overdue(StoreError):
     """The store has not taken anything for so long that no more is kept for it."""
 
 
+class Broken(StoreError):
+    """Something before this was lost, so nothing may follow it: the session must be read from the store again."""
+
+
 class _Waiting(NamedTuple):
     records: tuple[Record, ...]
     future: Future[None]
     size: int
+    call: bytes
 
 
 class Journal:
@@ -38,7 +43,9 @@ class Journal:
         session: bytes,
         clock: Callable[[], float],
         told: Callable[[journal.Gap], None] = lambda _gap: None,
+        new_id: Callable[[], bytes] = lambda: uuid.uuid4().bytes,
     ) -> None:
+        self._new_id = new_id
         self._told = told
         self._store = store
         self._session = session
@@ -46,7 +53,7 @@ class Journal:
         self._lock = threading.Lock()
         self._waiting: list[_Waiting] = []
         self._flying = False
-        self._late = 0
+        self._late: set[bytes] = set()
         self._since = 0.0
         self._reason = ""
         self.broken = False
@@ -66,19 +73,25 @@ class Journal:
         stubs: Sequence[Stub] = (),
     ) -> Record:
         """The record of an entry, with an id of its own that makes a second attempt harmless."""
-        body, idem = journal.encode(entry), uuid.uuid4().bytes
+        body, idem = journal.encode(entry), self._new_id()
         return Record(self._session, journal.kind(entry), body, idem, tuple(blobs), tuple(nodes), tuple(stubs))
 
-    def write(self, *records: Record) -> Future[None]:
-        """Queue records. The future is done when they are durable, or holds the ``StoreError`` of the first attempt."""
+    def write(self, *records: Record, call: bytes = b"") -> Future[None]:
+        """Queue records, of a call. The future is done when they are durable, or holds the error of the first attempt.
+
+        Nothing is written behind what was lost.
+        """
         future: Future[None] = Future()
         size = sum(len(record.body) + sum(map(len, record.blobs)) for record in records)
         with self._lock:
+            if self.broken:
+                future.set_exception(Broken("an entry of this session was lost: read the session again"))
+                return future
             if size + sum(waiting.size for waiting in self._waiting) > LIMIT:
                 self.broken = True
                 future.set_exception(Overdue("the audit store takes nothing: free its disk or restart it"))
                 return future
-            self._waiting.append(_Waiting(records, future, size))
+            self._waiting.append(_Waiting(records, future, size, call))
             if self._flying:
                 return future
             self._flying = True
@@ -87,10 +100,8 @@ class Journal:
 
     def flush(self) -> None:
         """Wait until everything written so far is durable. Raises ``StoreError`` where it could not be stored."""
-        with self._lock:
-            newest = self._waiting[-1].future if self._waiting else None
-        if newest is not None:
-            newest.result()
+        if self.waiting or self.broken:
+            self.write().result()
 
     def _send(self) -> None:
         with self._lock:
@@ -98,7 +109,7 @@ class Journal:
         records = [record for waiting in batch for record in waiting.records]
         gap = None
         if self._late:
-            gap = journal.Gap(at=self._clock(), calls=self._late, since=self._since, reason=self._reason)
+            gap = journal.Gap(at=self._clock(), calls=len(self._late), since=self._since, reason=self._reason)
             records.append(self.record(gap))
         try:
             self._store.append(records).add_done_callback(lambda done: self._done(batch, done.exception(), gap))
@@ -109,14 +120,14 @@ class Journal:
         with self._lock:
             self._flying = False
             if error is None:
-                self._late = 0
+                self._late = set()
                 del self._waiting[: len(batch)]
                 self._flying = bool(self._waiting)
             else:
-                self._count_late(batch, error)
-                if isinstance(error, StoreRefused):  # no second attempt can help
+                self._note_late(batch, error)
+                if isinstance(error, StoreRefused):  # no second attempt can help, and nothing may follow it
                     self.broken = True
-                    self._waiting.clear()
+                    batch, self._waiting = self._waiting, []
             again = self._flying
         for waiting in batch:
             if not waiting.future.done():
@@ -126,8 +137,7 @@ class Journal:
         if again:
             self._send()
 
-    def _count_late(self, batch: list[_Waiting], error: BaseException) -> None:
-        fresh = sum(not waiting.future.done() for waiting in batch)
+    def _note_late(self, batch: list[_Waiting], error: BaseException) -> None:
         self._since = self._since if self._late else self._clock()
-        self._late += fresh
+        self._late |= {waiting.call for waiting in batch if waiting.call}
         self._reason = f"stored late: {type(error).__name__}"

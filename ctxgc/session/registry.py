@@ -116,7 +116,7 @@ class Sessions:
         return best
 
     def _by_chain(self, owner: bytes, scope: bytes, raws: Sequence[bytes]) -> Generator[None, None, Session]:
-        """A session in the store that knows the history's beginning, or a new one.
+        """A session, in memory or in the store, that knows the history's beginning, or a new one.
 
         What a session knows of a history is a prefix of it, so the end of that is found by bisection.
         """
@@ -129,7 +129,7 @@ class Sessions:
         low, high, found = 0, len(chains), None
         while low < high:
             middle = (low + high) // 2
-            key = self.kit.store.find(chains[middle])
+            key = self._holder(owner, chains[middle])
             low, high, found = (middle + 1, high, key) if key else (low, middle, found)
         if found is not None:
             session = yield from self.get(found)
@@ -137,6 +137,13 @@ class Sessions:
                 return self._keep(owner, session)
         key = hashlib.sha256(scope + (chains[-1] if chains else b"")).digest()
         return (yield from self._new(owner, key, scope))
+
+    def _holder(self, owner: bytes, chain: bytes) -> bytes | None:
+        """The key of a session that holds a history; what was booked lately need not be in the store yet."""
+        for key in reversed(self._of_credential.get(owner, ())):
+            if chain in self._live[key].state.by_chain and not self._live[key].broken:
+                return key
+        return self.kit.store.find(chain)
 
     def _new(self, owner: bytes, key: bytes, scope: bytes) -> Generator[None, None, Session]:
         session = yield from self.get(key)

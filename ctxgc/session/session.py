@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,10 +29,11 @@ from ctxgc.session.journalling import Journal
 from ctxgc.session.originals import content
 from ctxgc.session.projection import Invalid, Outgoing, Track, project
 from ctxgc.session.recognise import Recognised, raw_messages, recognise
-from ctxgc.store import Node, Store, Stub
+from ctxgc.store import Node, Record, Store, StoreMissing, Stub
 from ctxgc.wire.codec import Body, Codec
 
 T = TypeVar("T")
+_Line = tuple[AnyEntry, Record]
 
 TRACKS = 8
 """Histories of one session that are kept ready to be resumed: the main one, its branches, helper calls."""
@@ -93,7 +94,7 @@ class Session:
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
         self._pending: deque[Pending | _Unread] = deque()
         self._durable: dict[bytes, Future[None]] = {}
-        self._journal = Journal(kit.store, key, kit.clock, lambda gap: kit.observe(self.state, gap))
+        self._journal = Journal(kit.store, key, kit.clock, lambda gap: kit.observe(self.state, gap), kit.new_id)
         self._mint = partial(stub.mint, kit.store.secret, key)
 
     @classmethod
@@ -110,7 +111,7 @@ class Session:
     def recover(self) -> None:
         """Close the calls that a process before this one left open."""
         for call in tuple(self.state.unsettled):
-            self._write(Recovery(at=self.kit.clock(), call=call))
+            self._write(self._line(Recovery(at=self.kit.clock(), call=call)))
 
     @property
     def broken(self) -> bool:
@@ -162,24 +163,26 @@ class Session:
         """The provider refused what we made of a request: from now on, this session's requests go as they come."""
         self.admit()
         self.tracks.clear()
-        self._write(Bypass(at=self.kit.clock(), call=call, reason=reason, plain=True))
+        self._write(self._line(Bypass(at=self.kit.clock(), call=call, reason=reason, plain=True)))
 
     def admit(self) -> None:
         """Book all that was prepared and not booked yet."""
         drain(self.admitting())
 
     def admitting(self) -> Generator[None, None, None]:
-        """``admit`` in slices."""
+        """``admit`` in slices. What one caller leaves halfway, since its client went, the next one begins anew."""
         while self._pending:
-            pending = self._pending.popleft()
+            pending = self._pending[0]
             try:
-                if isinstance(pending, _Unread):
-                    self._book_bypass(pending)
-                else:
-                    self._book(pending, (yield from admission(pending, self.state, self.kit.codec)))
+                lines = yield from self._lines(pending)
+                if self._take(pending):
+                    self._durable[pending.call] = self._write(*lines)
             except Exception as error:  # fail open: it was sent; the journal says that it is not booked
+                self._take(pending)
                 self.tracks.clear()
-                self._book_bypass(_Unread(pending.call, pending.at, f"not booked: {type(error).__name__}"))
+                self._durable[pending.call] = self._write(
+                    self._line(Bypass(at=pending.at, call=pending.call, reason=f"not booked: {type(error).__name__}"))
+                )
 
     def durable(self, call: bytes) -> Future[None] | None:
         """Done when the intent of a call is on disk (or holds the store's error); None if nothing of it was booked."""
@@ -197,7 +200,7 @@ class Session:
         self._durable.pop(settlement.call, None)
         if reply:
             settlement = structs.replace(settlement, reply=hashlib.sha256(reply).digest())
-        return self._write(settlement, (reply,) if reply else ())
+        return self._write(self._line(settlement, (reply,) if reply else ()))
 
     def flush(self) -> None:
         """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
@@ -205,13 +208,18 @@ class Session:
         self._journal.flush()
 
     def recall(self, handle: str, *, by: str = "host") -> str:
-        """The content behind a handle, exactly as it came. Raises ``UnknownHandle``."""
+        """The content behind a handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
         self.admit()
         cell = self.state.by_handle.get(handle, -1)
-        self._write(Recall(at=self.kit.clock(), handle=handle, by=by, cell=cell, found=cell >= 0))
+        recall = Recall(at=self.kit.clock(), handle=clean(handle), by=by, cell=cell, found=cell >= 0)
+        self._write(self._line(recall))
         if cell < 0:
             raise UnknownHandle(f"no content of this session has the handle {handle!r}")
-        return content(self.state, self.kit.store, self.kit.codec, cell)
+        try:
+            return content(self.state, self.kit.store, self.kit.codec, cell)
+        except StoreMissing:  # it is on its way to the store
+            self._journal.flush()
+            return content(self.state, self.kit.store, self.kit.codec, cell)
 
     def _prepare(self, call: bytes, text: bytes, resumed: Resumed | None) -> Generator[None, None, Prepared]:
         body, track = (resumed.body, resumed.track) if resumed else (self.kit.codec.split(text), None)
@@ -261,37 +269,57 @@ class Session:
         self.tracks.appendleft(kept)
         return kept
 
-    def _book(self, pending: Pending, booked: Booked) -> None:
-        records = []
-        if self.state.opened is None:
-            opened = Open(at=pending.at, scope=self.scope, origin=self.origin, codec=self.kit.codec.name)
-            records.append(self._journal.record(self._apply(opened)))
+    def _lines(self, pending: Pending | _Unread) -> Generator[None, None, list[_Line]]:
+        """What the journal is to say of a request. Nothing is changed by it, so that it may fail or be left."""
+        if isinstance(pending, _Unread):
+            return [*self._opening(pending.at), self._unread(pending)]
+        booked = yield from admission(pending, self.state, self.kit.codec)
+        return [*self._opening(pending.at), *self._booked(booked)]
+
+    def _take(self, pending: Pending | _Unread) -> bool:
+        """Take a request out of those that wait to be booked; False if another caller has been faster."""
+        if not self._pending or self._pending[0] is not pending:
+            return False
+        self._pending.popleft()
+        return True
+
+    def _opening(self, at: float) -> list[_Line]:
+        if self.state.opened is not None:
+            return []
+        return [self._line(Open(at=at, scope=self.scope, origin=self.origin, codec=self.kit.codec.name))]
+
+    def _booked(self, booked: Booked) -> Iterator[_Line]:
         first = len(self.state.nodes)
         nodes = tuple(
             Node(first + at, node.parent, node.chain, node.message, node.blob)
             for at, node in enumerate(booked.allocation.nodes)
         )
-        records.append(self._journal.record(self._apply(booked.allocation), booked.blobs, nodes))
+        yield self._line(booked.allocation, booked.blobs, nodes)
         if booked.collection:
             edits = {edit.handle: edit.cell for edit in booked.collection.edits}  # one content, one handle
             stubs = tuple(Stub(handle, cell) for handle, cell in edits.items() if handle not in self.state.by_handle)
-            records.append(self._journal.record(self._apply(booked.collection), stubs=stubs))
-        self._durable[pending.call] = self._journal.write(*records)
+            yield self._line(booked.collection, stubs=stubs)
 
-    def _book_bypass(self, pending: _Unread) -> None:
-        digest = hashlib.sha256(pending.text).digest() if pending.text else b""
-        entry = Bypass(at=pending.at, call=pending.call, reason=pending.reason, received=digest, size=len(pending.text))
-        if self.state.opened is None:
-            self._write(Open(at=pending.at, scope=self.scope, origin=self.origin, codec=self.kit.codec.name))
-        self._durable[pending.call] = self._write(entry, (pending.text,) if pending.text else ())
+    def _unread(self, pending: _Unread) -> _Line:
+        text, reason = pending.text, clean(pending.reason)
+        digest = hashlib.sha256(text).digest() if text else b""
+        entry = Bypass(at=pending.at, call=pending.call, reason=reason, received=digest, size=len(text))
+        return self._line(entry, (text,) if text else ())
 
-    def _write(self, entry: AnyEntry, blobs: Sequence[bytes] = ()) -> Future[None]:
-        return self._journal.write(self._journal.record(self._apply(entry), blobs))
+    def _line(
+        self, entry: AnyEntry, blobs: Sequence[bytes] = (), nodes: Sequence[Node] = (), stubs: Sequence[Stub] = ()
+    ) -> _Line:
+        return entry, self._journal.record(entry, blobs, nodes, stubs)
 
-    def _apply(self, entry: AnyEntry) -> AnyEntry:
-        self.state.apply(entry)
-        self.kit.observe(self.state, entry)
-        return entry
+    def _write(self, *lines: _Line) -> Future[None]:
+        """Take entries, all of which could be encoded, into the state and into the journal."""
+        for entry, _ in lines:
+            self.state.apply(entry)
+            try:
+                self.kit.observe(self.state, entry)
+            except Exception:  # a reader's fault must not come between state and journal
+                pass
+        return self._journal.write(*(record for _, record in lines), call=getattr(lines[-1][0], "call", b""))
 
 
 def drain(steps: Generator[None, None, T]) -> T:

@@ -23,13 +23,42 @@ _STATE = (
     " FROM seal ORDER BY id DESC LIMIT 1"
 )
 _CHAIN = "SELECT chain FROM node WHERE log = ? AND node = ?"
+_LAST = "SELECT node, chain FROM node WHERE log = ? ORDER BY node DESC LIMIT 1"
 _KNOWN = "SELECT seq, leaf FROM entry WHERE log = ? AND idem = ?"
+
+
+_REMEMBERED = 10_000
+
+
+class Memory:
+    """Where each log ends, so that it is not looked up for every record.
+
+    It holds as long as the newest seal is the one it was learned under: then nobody else has written.
+    """
+
+    def __init__(self) -> None:
+        self.seal = -1
+        self.logs: dict[bytes, int] = {}
+        self.seqs: dict[int, int] = {}
+        self.nodes: dict[int, tuple[int, bytes]] = {}
+
+    def hold(self, seal: int) -> None:
+        """Forget everything unless it was learned under this seal."""
+        if seal != self.seal or len(self.logs) > _REMEMBERED:
+            self.forget()
+            self.seal = seal
+
+    def forget(self) -> None:
+        """Know nothing any more."""
+        self.logs.clear()
+        self.seqs.clear()
+        self.nodes.clear()
 
 
 class Batch:
     """The rows of one transaction, on their way in and into its seal."""
 
-    def __init__(self, db: apsw.Connection, packer: Packer, now: int) -> None:
+    def __init__(self, db: apsw.Connection, packer: Packer, now: int, memory: Memory | None = None) -> None:
         self._db = db
         self._packer = packer
         self._now = now
@@ -37,9 +66,12 @@ class Batch:
         state = db.execute(_STATE).get
         if state is None or state[1:6] != state[7:]:
             raise StoreCorrupt("rows and seals disagree: run verify, then start a new store")
-        self._number = state[0] + 1
+        self._number: int = state[0] + 1
         self._base = Counts(*state[1:6])
         self._previous: bytes = state[6]
+        self._blobs: dict[bytes, int] = {}
+        self._memory = memory or Memory()
+        self._memory.hold(state[0])
 
     def mark(self) -> tuple[int, ...]:
         """Where each table is now, for `undo`."""
@@ -47,6 +79,8 @@ class Batch:
 
     def undo(self, mark: tuple[int, ...]) -> None:
         """Forget the rows after `mark`; the caller rolls back to its savepoint."""
+        self._memory.forget()
+        self._blobs.clear()
         for rows, length in zip(self._rows.values(), mark, strict=True):
             del rows[length:]
 
@@ -64,14 +98,15 @@ class Batch:
             self._stub(log, stub)
         self._entry(log, record)
 
-    def seal(self) -> None:
-        """Write the seal over everything added; none over nothing."""
+    def seal(self) -> int:
+        """Write the seal over everything added, none over nothing; the number of the newest one."""
         if not any(self._rows.values()):
-            return
+            return self._number - 1
         after = [getattr(self._base, table) + len(rows) for table, rows in self._rows.items()]
         rows = sha256(b"".join(b"".join(rows) for rows in self._rows.values())).digest()
         digest = digests.seal(self._number, self._previous, Counts(*after), rows)
         self._db.execute("INSERT INTO seal VALUES(?, ?, ?, ?, ?, ?, ?)", (self._number, *after, digest))
+        return self._number
 
     def _next(self, table: str, encoded: bytes) -> int:
         rows = self._rows[table]
@@ -79,6 +114,12 @@ class Batch:
         return int(getattr(self._base, table)) + len(rows)
 
     def _log(self, session: bytes) -> int:
+        log = self._memory.logs.get(session)
+        if log is None:
+            log = self._memory.logs[session] = self._find_log(session)
+        return log
+
+    def _find_log(self, session: bytes) -> int:
         found = self._number_of("SELECT id FROM log WHERE session = ?", session)
         if found is not None:
             return found
@@ -97,28 +138,36 @@ class Batch:
 
     def _blob(self, data: bytes) -> None:
         digest = sha256(data).digest()
-        if self._number_of("SELECT id FROM blob WHERE hash = ?", digest) is not None:
+        if digest in self._blobs or self._number_of("SELECT id FROM blob WHERE hash = ?", digest) is not None:
             return
-        row = self._next("blob", digests.blob_row(digest, len(data)))
+        row = self._blobs[digest] = self._next("blob", digests.blob_row(digest, len(data)))
         self._db.execute("INSERT INTO blob VALUES(?, ?, ?, ?, ?)", (row, digest, len(data), *self._packer.pack(data)))
 
     def _node(self, log: int, node: Node) -> None:
-        due = self._number_of("SELECT coalesce(max(node), -1) + 1 FROM node WHERE log = ?", log)
+        last, chain = self._memory.nodes.get(log) or self._last_node(log)
+        due = last + 1
         if node.id != due:
             raise StoreRefused(f"node {node.id} comes where {due} is next: read the session again, it has grown")
         parent = NO_PARENT
-        if node.parent >= 0:
+        if node.parent == last >= 0:
+            parent = chain
+        elif node.parent >= 0:
             parent = self._db.execute(_CHAIN, (log, node.parent)).get
         if node.chain != digests.chain(parent, node.message):
             raise StoreRefused(
                 f"node {node.id} has a chain value that its parent and message do not give: recompute it"
             )
-        blob = self._number_of("SELECT id FROM blob WHERE hash = ?", node.blob)
+        blob = self._blobs.get(node.blob) or self._number_of("SELECT id FROM blob WHERE hash = ?", node.blob)
         if blob is None:
             raise StoreRefused(f"node {node.id} names a blob that is not stored: give its content along")
         encoded = digests.node_row(log, node.id, node.parent, node.chain, node.message, node.blob)
         row = (self._next("node", encoded), log, node.id, node.parent, node.chain, node.message, blob)
         self._db.execute("INSERT INTO node VALUES(?, ?, ?, ?, ?, ?, ?)", row)
+        self._memory.nodes[log] = node.id, node.chain
+
+    def _last_node(self, log: int) -> tuple[int, bytes]:
+        found = self._db.execute(_LAST, (log,)).get
+        return found or (-1, NO_PARENT)
 
     def _stub(self, log: int, stub: Stub) -> None:
         found = self._db.execute("SELECT log, cell FROM stub WHERE handle = ?", (stub.handle,)).fetchall()
@@ -130,11 +179,14 @@ class Batch:
         self._db.execute("INSERT INTO stub VALUES(?, ?, ?, ?)", (row, stub.handle, log, stub.cell))
 
     def _entry(self, log: int, record: Record) -> None:
-        seq = self._number_of("SELECT coalesce(max(seq), -1) + 1 FROM entry WHERE log = ?", log) or 0
+        seq = self._memory.seqs.get(log)
+        if seq is None:
+            seq = self._number_of("SELECT coalesce(max(seq), -1) + 1 FROM entry WHERE log = ?", log) or 0
         leaf = digests.leaf(record.session, seq, record.kind, record.idem, record.body)
         row = self._next("entry", digests.entry_row(log, seq, leaf))
         values = (row, log, seq, record.kind, record.idem, leaf, *self._packer.pack(record.body))
         self._db.execute("INSERT INTO entry VALUES(?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._memory.seqs[log] = seq + 1
 
     def _number_of(self, sql: str, param: int | bytes) -> int | None:
         found: int | None = self._db.execute(sql, (param,)).get

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import apsw
 
-from ctxgc.store.batch import Batch
+from ctxgc.store.batch import Batch, Memory
 from ctxgc.store.codec import Packer
 from ctxgc.store.connection import Place, writer
 from ctxgc.store.errors import StoreBusy, StoreError, StoreRefused
@@ -43,6 +43,7 @@ class Engine:
         self._place = place
         self._clock = clock
         self._packer = Packer()
+        self._memory = Memory()
         with translated(place):
             self._db = writer(place)
             if recover:
@@ -70,10 +71,11 @@ class Engine:
             self._db.close()
 
     def _transaction(self, appends: Sequence[Sequence[Record]]) -> list[StoreError | None]:
-        batch = Batch(self._db, self._packer, self._clock())
+        batch = Batch(self._db, self._packer, self._clock(), self._memory)
         outcomes = [self._one(batch, records) for records in appends]
-        batch.seal()
+        newest = batch.seal()
         self._db.execute("COMMIT")
+        self._memory.seal = newest
         return outcomes
 
     def _one(self, batch: Batch, records: Sequence[Record]) -> StoreError | None:
@@ -92,6 +94,7 @@ class Engine:
 
     def _roll_back(self) -> None:
         """After some errors SQLite has rolled back already, after others it cannot: the caller drops us."""
+        self._memory.forget()
         try:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

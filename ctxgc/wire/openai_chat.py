@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ctxgc.core import spans
 from ctxgc.core.block import Author, Block, Kind, Mark, Media, Message
@@ -32,6 +34,7 @@ _AUTHORS = {
     "function": Author.TOOL,
 }
 _VOLATILE = frozenset({"cache_control", "prompt_cache_breakpoint", OWN_FIELD})
+_PERHAPS_OWN = re.compile(rb'"ctxgc"|\\u00[67]')
 _AMBIGUOUS = "\0duplicate keys"
 _THINKING = ("reasoning_content", "reasoning")
 
@@ -56,7 +59,8 @@ class OpenAIChat:
         """See ``Codec.decode``."""
         message = _load(raw)
         if _AMBIGUOUS in message:
-            return Message(hashlib.sha256(raw).digest(), "", (Block(Kind.OTHER, Author.USER, raw.decode()),))
+            block = Block(Kind.OTHER, Author.USER, raw.decode(), overhead=MESSAGE_OVERHEAD)
+            return Message(hashlib.sha256(raw).digest(), "", (block,))
         role = message.get("role")
         role = role if isinstance(role, str) else ""
         author = _AUTHORS.get(role, Author.USER)
@@ -78,7 +82,7 @@ class OpenAIChat:
         if edits:
             blocks = self.decode(raw).blocks
             raw = spans.replace(raw, {_path(blocks[number]): text for number, text in edits.items()})
-        return spans.remove(raw, OWN_FIELD) if b'"ctxgc"' in raw else raw
+        return _without_own(raw) if _PERHAPS_OWN.search(raw) else raw
 
     def problems(self, before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]:
         """See ``Codec.problems``."""
@@ -111,12 +115,31 @@ def _object(pairs: list[tuple[str, Value]]) -> Json:
 
 
 def _digest(message: Json) -> bytes:
-    """The sha256 of the message without volatile markers, keys sorted."""
+    """The sha256 of the message without volatile markers, keys sorted, a lone text part written as a string."""
     try:
-        form = json.dumps(_canonical(message), sort_keys=True, separators=(",", ":"))
+        known = {key: _canonical(item) for key, item in message.items() if key not in _VOLATILE}
+        if "content" in known:
+            known["content"] = _lone_text(known["content"])
+        form = json.dumps(known, sort_keys=True, separators=(",", ":"))
     except RecursionError as error:
         raise spans.Malformed(str(error)) from None
     return hashlib.sha256(form.encode()).digest()
+
+
+def _without_own(raw: bytes) -> bytes:
+    try:
+        return spans.remove(raw, OWN_FIELD)
+    except spans.Malformed:  # duplicate keys: nobody can say what it says, so it is left alone
+        return raw
+
+
+def _lone_text(content: Value) -> Value:
+    """The text of a content that is one plain part: clients write a text as a part to put a marker on it."""
+    if isinstance(content, list) and len(content) == 1:
+        part = content[0]
+        if isinstance(part, dict) and part.keys() == {"type", "text"} and part["type"] == "text" and part["text"]:
+            return part["text"]
+    return content
 
 
 def _canonical(value: Value) -> Value:
@@ -166,6 +189,7 @@ def _content(message: Json, author: Author) -> Iterator[Block]:
 
 def _part(part: Value, index: int, kind: Kind, author: Author, name: str, call_id: str) -> Block:
     at: spans.Path = ("content", index)
+    media = partial(Block, author=author, name=name, call_id=call_id)
     if isinstance(part, str):
         return Block(kind, author, part, at, name, call_id)
     if not isinstance(part, dict):
@@ -174,19 +198,19 @@ def _part(part: Value, index: int, kind: Kind, author: Author, name: str, call_i
     if sort == "text" and isinstance(part.get("text"), str):
         return Block(kind, author, _text(part, "text"), (*at, "text"), name, call_id)
     if sort == "refusal":
-        return Block(Kind.REFUSAL, author, _text(part, "refusal"))
+        return Block(Kind.REFUSAL, author, _text(part, "refusal"), None, name, call_id)
     if sort == "image_url":
         image = part.get("image_url")
         image = image if isinstance(image, dict) else {"url": image}
-        return Block(Kind.IMAGE, author, media=data_url_media(_text(image, "url"), _text(image, "detail")))
+        return media(Kind.IMAGE, media=data_url_media(_text(image, "url"), _text(image, "detail")))
     if sort == "input_audio":
         audio = part.get("input_audio")
         size = len(_text(audio, "data")) * 3 // 4 if isinstance(audio, dict) else 0
-        return Block(Kind.AUDIO, author, media=Media(size=size))
+        return media(Kind.AUDIO, media=Media(size=size))
     if sort == "file":
         file = part.get("file")
         size = len(_text(file, "file_data")) * 3 // 4 if isinstance(file, dict) else 0
-        return Block(Kind.FILE, author, media=Media(size=size))
+        return media(Kind.FILE, media=Media(size=size))
     return Block(Kind.OTHER, author, json.dumps(part, ensure_ascii=False), None, name, call_id)
 
 

@@ -11,7 +11,7 @@ from ctxgc.lab.profile import profile
 from ctxgc.lab.replay import last_calls, replay, requests
 from ctxgc.lab.transcripts import Transcript, read
 from ctxgc.session.originals import disagreements
-from ctxgc.store import open_store
+from ctxgc.store import StoreError, open_store
 from ctxgc.wire.openai_chat import OpenAIChat
 
 from .build import Keep, agent, call, kit, result, system, user
@@ -85,7 +85,17 @@ def test_reported_usage_is_settled_with_the_request_it_was_reported_for(store):
 def test_the_calls_of_a_last_reply_are_known_though_no_request_carries_them(store):
     found = replay(transcript([*HISTORY, call("submit", "9")]), kit(store))
     assert found.last_calls == ("submit",)
-    assert replay(transcript(HISTORY), kit(store)).last_calls == ()
+
+
+def test_a_last_reply_without_calls_has_none(store):
+    assert replay(transcript(HISTORY[:5]), kit(store)).last_calls == ()
+
+
+def test_a_transcript_is_not_replayed_twice_into_one_store(store):
+    made = kit(store)
+    replay(transcript(HISTORY), made)
+    with pytest.raises(StoreError):
+        replay(transcript(HISTORY), made)
 
 
 def test_the_calls_of_a_kept_reply_are_read_from_it(store):

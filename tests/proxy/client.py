@@ -80,6 +80,11 @@ class Client:
         assert len(body) == size
         return body
 
+    @property
+    def waiting(self) -> bytes:
+        """What has arrived and was not read yet."""
+        return bytes(self._reader._buffer)  # type: ignore[attr-defined]
+
     async def rest(self, *, head_only: bool = False) -> Answer:
         body = b""
         whole = True

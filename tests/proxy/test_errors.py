@@ -33,8 +33,8 @@ async def test_an_error_comes_back_byte_for_byte_and_is_not_tried_again(observin
     assert (answer.status, answer.body, answer.whole) == (status, text, True)
     assert answer.headers[:-1] == [(name.lower(), value) for name, value in headers]
     assert len(upstream.calls) == 1
-    (settled,) = observing.store.of(Settlement)
-    assert (settled.outcome, settled.status) == ("error", status)
+    (settled,) = await observing.store.until(Settlement)
+    assert (settled.outcome, settled.status, settled.reply) == ("error", status, b"")
     observing.check()
 
 

@@ -7,15 +7,30 @@ import gzip
 
 import pytest
 
-from ctxgc.core.journal import Settlement, Usage
+from ctxgc.core.journal import Allocation, Settlement, Usage
 from ctxgc.proxy import relay as relaying
 from tests.proxy.bodies import body, user
 from tests.proxy.client import KEY, request
-from tests.proxy.upstream import DONE, EVENTS, HANG, event, finish, head, pieces, stream, usage, whole
+from tests.proxy.upstream import (
+    DONE,
+    EVENTS,
+    HANG,
+    Answer,
+    completion,
+    event,
+    finish,
+    head,
+    pieces,
+    stream,
+    usage,
+    whole,
+)
 
 ASK = request(body(user(), stream=True), [KEY])
 SAID = b": OPENROUTER PROCESSING\n\n" + event("h\xe9llo \U0001f600 ") + b":ping\r\n\r\n" + event("w\xf6rld") + finish() + usage()
 ANSWER = SAID + DONE
+SPLIT = SAID.index("\U0001f600".encode()) + 2
+HALVES = [SAID[:SPLIT], SAID[SPLIT:]]
 
 
 def identical(got: bytes, sent: bytes) -> None:
@@ -32,15 +47,6 @@ async def test_a_stream_comes_back_byte_for_byte_however_it_is_cut(observing, up
     (settled,) = observing.store.of(Settlement)
     assert (settled.outcome, settled.model, settled.usage) == ("ok", "gpt-5-2025", Usage(uncached=11, output=3))
     assert observing.store.blob(settled.reply) == ANSWER
-
-
-async def test_the_check_finds_a_relay_that_repairs_characters_piece_by_piece(observing, upstream, monkeypatch):
-    take = relaying._Hold.take
-    monkeypatch.setattr(relaying._Hold, "take", lambda self, chunk: take(self, chunk.decode(errors="replace").encode()))
-    upstream.answers(stream(ANSWER[:50], *pieces(ANSWER[50:], 1)))
-    answer = await observing.ask(ASK)
-    with pytest.raises(AssertionError):
-        identical(answer.body, ANSWER)
 
 
 ODD = {
@@ -73,26 +79,43 @@ async def test_an_error_inside_a_stream_is_booked_as_one(observing, upstream):
     assert [settled.outcome for settled in observing.store.of(Settlement)] == ["error"]
 
 
-async def test_each_piece_arrives_before_the_next_one_is_sent(observing, upstream):
+async def arrive_one_by_one(proxy, upstream, parts: list[bytes]) -> None:
+    """Each part is in the client's hands before the upstream sends the next one."""
     seen = asyncio.Event()
 
     async def answer(call):
         await call.write(head(200, EVENTS))
-        for piece in pieces(SAID, 100):
+        for part in parts:
             seen.clear()
-            await call.chunk(piece)
+            await call.chunk(part)
             await asyncio.wait_for(seen.wait(), HANG)
         await call.chunk(DONE)
         await call.chunk(b"")
 
     upstream.answers(answer)
-    async with observing.client() as client:
+    async with proxy.client() as client:
         await client.send(ASK)
         await client.head()
-        for piece in pieces(SAID, 100):
-            assert await client.exactly(len(piece)) == piece
+        for part in parts:
+            assert await client.exactly(len(part)) == part
             seen.set()
-        assert (await client.rest()).body == DONE
+        identical((await client.rest()).body, DONE)
+
+
+@pytest.mark.parametrize("size", [37, 100])
+async def test_each_piece_arrives_before_the_next_one_is_sent(observing, upstream, size):
+    await arrive_one_by_one(observing, upstream, list(pieces(SAID, size)))
+
+
+async def test_a_character_arrives_in_halves_if_it_came_in_halves(observing, upstream):
+    await arrive_one_by_one(observing, upstream, HALVES)
+
+
+async def test_the_check_finds_a_relay_that_repairs_characters(observing, upstream, monkeypatch):
+    take = relaying._Hold.take
+    monkeypatch.setattr(relaying._Hold, "take", lambda self, chunk: take(self, chunk.decode(errors="replace").encode()))
+    with pytest.raises(AssertionError):
+        await arrive_one_by_one(observing, upstream, HALVES)
 
 
 async def test_the_head_arrives_before_the_first_byte_of_the_body(observing, upstream):
@@ -112,58 +135,49 @@ async def test_the_head_arrives_before_the_first_byte_of_the_body(observing, ups
         assert (await client.rest()).body == ANSWER
 
 
-async def is_held(proxy, ask: bytes, early: bytes, late: bytes) -> None:
-    """``early`` arrives while the store has not answered, and ``late`` not before it has."""
-    proxy.store.held = True
+async def is_held(proxy, upstream, answer: Answer, early: bytes, late: bytes) -> None:
+    """``early`` arrives while the store has not said that the end is on disk, and ``late`` not before it has."""
+    go = asyncio.Event()
+
+    async def gated(call):
+        await go.wait()
+        await answer(call)
+
+    upstream.answers(gated)
     async with proxy.client() as client:
-        await client.send(ask)
+        await client.send(ASK)
+        await proxy.store.until(Allocation)
+        proxy.store.held = True
+        go.set()
         await client.head()
         assert await client.exactly(len(early)) == early
-        rest = asyncio.create_task(client.rest())
-        await proxy.store.until(Settlement)  # it is settled and only the store's word is missing
-        for _ in range(20):
-            await asyncio.sleep(0)
-        assert not rest.done(), "the end went out before it was on disk"
+        await proxy.store.until(Settlement)  # it is settled, and only the store's word is missing
+        await proxy.ask(request(method="GET", target="/healthz"))  # whatever was on its way has arrived since
+        assert client.waiting == b"", "the end went out before it was on disk"
         proxy.store.release()
-        answer = await rest
-        assert answer.whole
-        assert answer.body == late
+        rest = await client.rest()
+        assert rest.whole
+        assert rest.body == late
 
 
 @pytest.mark.parametrize("size", [1, 5, 100_000])
 async def test_the_end_of_a_stream_is_held_back_until_all_is_on_disk(observing, upstream, size):
-    upstream.answers(stream(*pieces(ANSWER, size)))
-    await is_held(observing, ASK, SAID, DONE)
+    await is_held(observing, upstream, stream(*pieces(ANSWER, size)), SAID, DONE)
 
 
 async def test_the_end_is_told_from_text_that_looks_like_it(observing, upstream):
     said = event("an end reads data: [DONE]\n\n and is no end") + finish()
-    upstream.answers(stream(*pieces(said, 9), DONE))
-    await is_held(observing, ASK, said, DONE)
+    await is_held(observing, upstream, stream(*pieces(said, 9), DONE), said, DONE)
 
 
 async def test_the_end_of_a_whole_answer_is_held_back_too(observing, upstream):
-    text = b'{"choices": [], "x": "' + b"y" * 5000 + b'"}'
-    gate = asyncio.Event()
-
-    async def answer(call):
-        await call.write(head(200, [("Content-Type", "application/json"), ("Content-Length", str(len(text)))]))
-        await call.write(text[:3000])
-        await asyncio.wait_for(gate.wait(), HANG)
-        await call.write(text[3000:])
-
-    upstream.answers(answer)
-    task = asyncio.create_task(is_held(observing, ASK, b"", text))
-    await upstream.next()
-    gate.set()
-    await task
+    await is_held(observing, upstream, whole(), b"", completion())
 
 
 async def test_the_check_finds_a_relay_that_holds_nothing_back(observing, upstream, monkeypatch):
     monkeypatch.setattr(relaying._Hold, "take", lambda self, chunk: chunk)
-    upstream.answers(stream(ANSWER))
     with pytest.raises(AssertionError):
-        await is_held(observing, ASK, SAID, DONE)
+        await is_held(observing, upstream, stream(SAID, DONE), SAID, DONE)
 
 
 async def test_a_stream_that_does_not_close_after_its_end_is_not_waited_for(observing, upstream):

@@ -143,6 +143,7 @@ def test_a_restart_changes_nothing(restart_after: int) -> None:
 def test_a_branch_keeps_what_was_decided_before_the_fork() -> None:
     with memory() as store:
         session = fresh(kit(store))
+        send(session, body(GROWING[0]))
         main = send(session, body([*OPENING, *exchange(1), *exchange(2)]))
         branch = send(session, body([*OPENING, *exchange(1), agent("no"), user("instead")]))
         assert values(branch.body)[:4] == values(main.body)[:4]
