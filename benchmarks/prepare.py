@@ -26,8 +26,8 @@ from ctxgc.tokens import counter_for
 CASES = (
     ("40 messages", 40, 1_000),
     ("4,000 messages", 4_000, 350),
-    ("200,000 tokens", 438, 3_600),
-    ("550,000 tokens", 1_080, 4_000),
+    ("200,000 tokens", 438, 2_530),
+    ("550,000 tokens", 1_080, 2_900),
 )
 
 

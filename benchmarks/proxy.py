@@ -1,8 +1,8 @@
 """What the proxy adds to the first byte and takes from throughput, beside the upstream itself and a bare pass-through.
 
 All servers run at once, each in its own process, and are asked in turn, so that noise falls on all alike. Each connection
-plays a session of its own that grows by a turn a request. The upstream answers at once: with a real model, whatever is
-booked while it thinks costs nothing.
+plays a session of its own that grows by a turn a request. The upstream answers at once, which no model does: what ctxgc
+books while a model thinks competes with the answers here. So throughput is also measured with an upstream that thinks.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ import click
 from benchmarks.workload import Message, body, history, spread, turns
 
 CONNECTIONS = (1, 16, 64)
+THINK = (0, 250)
+"""Milliseconds that the upstream takes to its first byte."""
+HISTORIES = (("25,000 tokens", 60, 2_150), ("100,000 tokens", 220, 2_480), ("200,000 tokens", 438, 2_530))
+LOAD = (220, 2_480)
 
 
 def free_port() -> int:
@@ -53,9 +57,11 @@ def process(port: int, *command: str, log: Path) -> Iterator[int]:
 class Connection:
     """One HTTP/1.1 connection, kept alive; as little client as possible."""
 
-    def __init__(self, port: int, session: str) -> None:
+    def __init__(self, port: int, session: str, think: int = 0) -> None:
         self._port = port
+        self._think = think
         self._session = session
+        self.path = "/v1/chat/completions"
 
     async def open(self) -> None:
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 22)
@@ -63,8 +69,9 @@ class Connection:
     async def ask(self, text: bytes) -> tuple[float, float]:
         """Seconds to the first byte of the answer's body, and to its end."""
         head = (
-            f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
-            f"authorization: Bearer benchmark\r\nx-ctxgc-session: {self._session}\r\ncontent-length: {len(text)}\r\n\r\n"
+            f"POST {self.path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+            f"authorization: Bearer benchmark\r\nx-ctxgc-session: {self._session}\r\n"
+            f"x-think: {self._think}\r\ncontent-length: {len(text)}\r\n\r\n"
         )
         started = time.perf_counter()
         self._writer.write(head.encode() + text)
@@ -117,42 +124,46 @@ async def first_byte(ports: dict[str, int], messages: list[Message], size: int, 
     return {"bytes": len(text), "messages": len(messages), "servers": rows}
 
 
-async def throughput(port: int, count: int, requests: int, size: int, tag: str) -> float:
-    """Requests per second with ``count`` connections, each playing a session of its own."""
+async def throughput(port: int, count: int, requests: int, tag: str, think: int) -> float:
+    """Requests per second with ``count`` connections, each in a session of its own that has begun already."""
     bodies = []
-    messages = history(40, size)
-    for turn in islice(turns(size, seed=9), max(requests // count, 1)):
+    messages = history(*LOAD)
+    for turn in islice(turns(LOAD[1], seed=9), max(requests // count, 2) + 1):
         bodies.append(body(messages, stream=False))
         messages += turn
-
-    async def play(number: int) -> None:
-        connection = Connection(port, f"load-{tag}-{count}-{number}-{os.getpid()}")
+    connections = [
+        Connection(port, f"load-{tag}-{think}-{count}-{number}-{os.getpid()}", think) for number in range(count)
+    ]
+    for connection in connections:
         await connection.open()
-        for text in bodies:
+        await connection.ask(bodies[0])
+
+    async def play(connection: Connection) -> None:
+        for text in bodies[1:]:
             await connection.ask(text)
         connection.close()
 
     started = time.perf_counter()
-    await asyncio.gather(*(play(number) for number in range(count)))
-    return len(bodies) * count / (time.perf_counter() - started)
+    await asyncio.gather(*(play(connection) for connection in connections))
+    return (len(bodies) - 1) * count / (time.perf_counter() - started)
 
 
 async def measure(ports: dict[str, int], rounds: int, requests: int) -> dict[str, object]:
     """All figures."""
-    first = {
-        name: await first_byte(ports, history(count, size), size, rounds)
-        for name, count, size in (
-            ("25,000 tokens", 60, 3_000),
-            ("100,000 tokens", 220, 3_600),
-            ("200,000 tokens", 438, 3_600),
-        )
+    first = {name: await first_byte(ports, history(count, size), size, rounds) for name, count, size in HISTORIES}
+    rates: dict[str, dict[str, dict[str, list[float]]]] = {
+        str(think): {str(count): {name: [] for name in ports} for count in CONNECTIONS} for think in THINK
     }
-    rates: dict[str, dict[str, list[float]]] = {str(count): {name: [] for name in ports} for count in CONNECTIONS}
-    for _ in range(3):
-        for count in CONNECTIONS:
-            for name, port in ports.items():
-                rates[str(count)][name].append(await throughput(port, count, requests, 600, name))
-    medians = {count: {name: sorted(found)[1] for name, found in row.items()} for count, row in rates.items()}
+    for number in range(3):
+        for think in THINK:
+            for count in CONNECTIONS:
+                for name, port in ports.items():
+                    rate = await throughput(port, count, requests, f"{name}-{number}", think)
+                    rates[str(think)][str(count)][name].append(rate)
+    medians = {
+        think: {count: {name: sorted(found)[1] for name, found in row.items()} for count, row in rows.items()}
+        for think, rows in rates.items()
+    }
     return {"first_byte": first, "requests_per_second": medians}
 
 
@@ -215,10 +226,11 @@ def _print(results: dict[str, object]) -> None:
                 f"  {server:<14}{first['median']:>8.2f} ms ({first['p10']:.2f}-{first['p90']:.2f})"
                 f"{first['median'] / bare:>7.2f} x bare{total['median']:>10.2f} ms"
             )
-    print("\nrequests per second, each connection a growing session (40 messages and more)")
-    for count, row in results["requests_per_second"].items():  # type: ignore[attr-defined]
-        shown = "".join(f"{name} {rate:,.0f} ({rate / row['bare']:.2f})   " for name, rate in row.items())
-        print(f"  {count:>3} connections   {shown}")
+    for think, rows in results["requests_per_second"].items():  # type: ignore[attr-defined]
+        print(f"\nrequests per second, sessions of 100,000 tokens, upstream answers after {think} ms (beside bare)")
+        for count, row in rows.items():
+            shown = "".join(f"{name} {rate:,.0f} ({rate / row['bare']:.2f})   " for name, rate in row.items())
+            print(f"  {count:>3} connections   {shown}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -42,12 +43,15 @@ ANSWER = json.dumps(
 
 
 async def upstream(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers at once: a stream if the request asks for one."""
+    """Answers at once, or after the milliseconds of an x-think header: a stream if the request asks for one."""
     parts, more = [], True
     while more:
         message = await receive()
         parts.append(message.get("body", b""))
         more = message.get("more_body", False)
+    think = dict(scope["headers"]).get(b"x-think")
+    if think:
+        await asyncio.sleep(float(think) / 1e3)
     if b'"stream": true' not in b"".join(parts):
         head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(ANSWER))]
         await send({"type": "http.response.start", "status": 200, "headers": head})

@@ -20,7 +20,7 @@ from ctxgc.core.journal import Settlement
 from ctxgc.core.policy import Policy
 from ctxgc.core.spans import elements, find
 from ctxgc.core.state import State
-from ctxgc.session import Prepared, Session, drain
+from ctxgc.session import Kit, Prepared, Session, drain
 from ctxgc.store import Store, open_store
 
 Messages = Sequence[Any]
@@ -74,6 +74,8 @@ class Conversation:
         self, messages: Messages, tools: Sequence[Any], model: str, tags: Mapping[int, str], pins: frozenset[int]
     ) -> list[Any]:
         try:
+            if self._session.broken:  # its journal has lost an entry, or another process has added one
+                self._session = _reopened(self._session.key, self._session.kit)
             raws = [encode(_marked(message, tags.get(at), at in pins)) for at, message in enumerate(messages)]
             self._last = self._session.prepare(request_body(raws, model, {"tools": tools} if tools else {}))
             return outgoing(messages, self._last.body)
@@ -97,9 +99,11 @@ class Conversation:
     def close(self) -> None:
         """Wait until all is on disk, and let go of a store that was opened here. Raises ``StoreError``."""
         with self._lock:
-            self._session.flush()
-            if self._owns_store:
-                self._store.close()
+            try:
+                self._session.flush()
+            finally:
+                if self._owns_store:
+                    self._store.close()
 
     def __enter__(self) -> Conversation:
         return self
@@ -130,9 +134,7 @@ def open_session(
     opened = open_store(store) if isinstance(store, str) else store
     kit = make_kit(opened, preset(policies) if isinstance(policies, str) else policies, tags)
     key = scope_of(b"in process", Identity(name or uuid4().hex))
-    session = drain(Session.restoring(key, kit)) or Session(key, key, "in process", kit)
-    session.recover()
-    return Conversation(session, opened, model, owns_store=isinstance(store, str))
+    return Conversation(_reopened(key, kit), opened, model, owns_store=isinstance(store, str))
 
 
 def settle(session: Session, prepared: Prepared, reply: bytes, *, error: str = "", stream: bool = False) -> None:
@@ -143,7 +145,7 @@ def settle(session: Session, prepared: Prepared, reply: bytes, *, error: str = "
     entry = Settlement(
         at=session.kit.clock(),
         call=prepared.call,
-        outcome="error" if error or read.error else "ok",
+        outcome="error" if error or read.error else "partial" if stream and not read.complete else "ok",
         status=0,
         model=read.model or prepared.model,
         estimated=session.estimated(prepared.call),
@@ -171,8 +173,15 @@ def encode(value: Any) -> bytes:
     """A value as JSON; objects of client libraries as they would send them. Raises ``TypeError``, ``ValueError``."""
     try:
         return msgspec.json.encode(value, enc_hook=_plain)
-    except (UnicodeEncodeError, msgspec.MsgspecError):  # lone surrogates, which only the standard library escapes
+    except (UnicodeEncodeError, OverflowError, msgspec.MsgspecError):  # lone surrogates, integers beyond 64 bits
         return json.dumps(value, default=_plain).encode()
+
+
+def _reopened(key: bytes, kit: Kit) -> Session:
+    """The session of that key as the store has it, or a new one."""
+    session = drain(Session.restoring(key, kit)) or Session(key, key, "in process", kit)
+    session.recover()
+    return session
 
 
 def _marked(message: Any, tag: str | None, pin: bool) -> Any:

@@ -67,8 +67,12 @@ class _Calls:
             return list(messages), None
 
     def settle(self, session: Session, prepared: Prepared, reply: bytes, error: str, stream: bool) -> None:
-        with self._lock:
-            settle(session, prepared, reply, error=error, stream=stream)
+        """Book how a call ended; no fault of ours may come between the application and its answer."""
+        try:
+            with self._lock:
+                settle(session, prepared, reply, error=error, stream=stream)
+        except Exception:
+            pass
 
 
 class _Open:
@@ -118,11 +122,10 @@ def _async_create(calls: _Calls, create: Callable[..., Any]) -> Callable[..., An
 
 
 def _settled(call: _Open, reply: Any, given: Mapping[str, Any]) -> Any:
-    """The reply, booked; of a stream, a stand-in that books it when it ends."""
-    if given.get("stream") is True:
+    """The reply, booked; of a stream, a stand-in that books it when it ends. What cannot be read has no usage."""
+    if given.get("stream") is True and (hasattr(reply, "__iter__") or hasattr(reply, "__aiter__")):
         return _Stream(reply, call)
-    if hasattr(reply, "model_dump"):
-        call.settle(encode(reply))
+    call.settle(_encoded(reply))
     return reply
 
 
@@ -140,38 +143,62 @@ class _Stream:
     def __iter__(self) -> Iterator[Any]:
         try:
             for chunk in self._stream:
-                self._take(chunk)
-                yield chunk
+                yield self._taken(chunk)
         finally:
             self._settle()
+
+    def __next__(self) -> Any:
+        try:
+            return self._taken(next(self._stream))
+        except BaseException:  # its end, or a fault of the upstream's
+            self._settle()
+            raise
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         try:
             async for chunk in self._stream:
-                self._take(chunk)
-                yield chunk
+                yield self._taken(chunk)
         finally:
             self._settle()
+
+    async def __anext__(self) -> Any:
+        try:
+            return self._taken(await anext(self._stream))
+        except BaseException:
+            self._settle()
+            raise
+
+    def close(self) -> Any:
+        """End the stream early, as the client's own does; of an asynchronous one, to be awaited."""
+        self._settle()
+        return self._stream.close()
 
     def __enter__(self) -> _Stream:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._settle()
-        self._stream.close()
+        self.close()
 
     async def __aenter__(self) -> _Stream:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        self._settle()
-        await self._stream.close()
+        await self.close()
 
-    def _take(self, chunk: Any) -> None:
-        self._copy.append(b"data: " + encode(chunk) + b"\n\n")
+    def _taken(self, chunk: Any) -> Any:
+        self._copy.append(b"data: " + _encoded(chunk) + b"\n\n")
+        return chunk
 
     def _settle(self) -> None:
         self._call.settle(b"".join(self._copy), stream=True)
+
+
+def _encoded(reply: Any) -> bytes:
+    """A reply or chunk as it came, nearly; empty for what is none, such as a raw response."""
+    try:
+        return encode(reply) if hasattr(reply, "model_dump") else b""
+    except Exception:
+        return b""
 
 
 def _is_given(value: Any) -> bool:

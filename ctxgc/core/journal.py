@@ -73,9 +73,9 @@ class Allocation(Entry, frozen=True, tag="allocation", kw_only=True):
     """A request: which history it carries, what is new in it, and all that is needed to rebuild its bytes.
 
     ``parent`` is the newest node it shares with what was there before, ``head`` its last node. ``toolset`` numbers the
-    tool list in use (-1: none); for a new list, ``tools`` is the sha256 of its bytes and ``schemas`` its cells. ``received`` and
-    ``sent`` are the sha256 of the body as it came and as it left. ``continues`` is False for a history that shares
-    nothing beyond system prompts with what was there: a helper call, or another conversation.
+    tool list in use (-1: none); for a new list, ``tools`` is the sha256 of its bytes and ``schemas`` its cells.
+    ``received`` and ``sent`` are the sha256 of the body as it came and as it left. ``continues`` is False for a history
+    that shares nothing beyond system prompts with what was there: a helper call, or another conversation.
     """
 
     call: bytes

@@ -83,7 +83,7 @@ class Minify:
     def propose(self, heap: Heap) -> Iterable[Verdict]:
         """A verdict for each arrival that is JSON with enough whitespace between its parts."""
         for arrival in heap.eden:
-            if self._spared(arrival.block.name) or not _looks_like_json(arrival.text):
+            if not _looks_like_json(arrival.text) or self._spared(arrival.block.name):
                 continue
             text = _STRING_OR_SPACE.sub(r"\1", arrival.text)
             if len(arrival.text) - len(text) >= self.min_saving and _is_json(arrival.text):

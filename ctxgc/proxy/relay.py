@@ -48,8 +48,9 @@ async def relay(exchange: Exchange, response: aiohttp.ClientResponse, reader: Re
     whole = True
     try:
         async for chunk in response.content.iter_any():
-            copy.take(chunk)
+            came = perf_counter()
             await exchange.write(hold.take(chunk))
+            copy.take(chunk, came)  # reading comes after writing: nothing that we do delays the client's bytes
             if hold.at_end:  # what may follow is not waited for: the client is done
                 await release(copy.relayed(whole=True))
                 await exchange.write(hold.let_go())
@@ -72,8 +73,8 @@ class _Copy:
         self._size = 0
         self._first = 0.0
 
-    def take(self, chunk: bytes) -> None:
-        self._first = self._first or perf_counter()
+    def take(self, chunk: bytes, came: float) -> None:
+        self._first = self._first or came
         self._size += len(chunk)
         if self._size <= COPY_LIMIT:
             self._parts.append(chunk)

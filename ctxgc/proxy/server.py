@@ -26,6 +26,9 @@ from ctxgc.proxy.upstream import Upstream
 from ctxgc.session import Sessions
 from ctxgc.store import open_store
 from ctxgc.telemetry import Figures
+from ctxgc.tokens.measure import meter_for
+
+_TYPICAL = "gpt-5"
 
 
 @asynccontextmanager
@@ -36,6 +39,7 @@ async def running(
 
     Raises ``ConfigError``, ``StoreError``.
     """
+    await asyncio.to_thread(meter_for(_TYPICAL).count, "load the tokenizer before the first request needs it")
     store = open_store(config.store or default_store())
     try:
         figures = Figures(prices(), lambda: len(sessions), store.size)

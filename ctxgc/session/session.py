@@ -314,12 +314,19 @@ class Session:
     def _write(self, *lines: _Line) -> Future[None]:
         """Take entries, all of which could be encoded, into the state and into the journal."""
         for entry, _ in lines:
-            self.state.apply(entry)
+            self._apply(entry)
             try:
                 self.kit.observe(self.state, entry)
             except Exception:  # a reader's fault must not come between state and journal
                 pass
         return self._journal.write(*(record for _, record in lines), call=getattr(lines[-1][0], "call", b""))
+
+    def _apply(self, entry: AnyEntry) -> None:
+        try:
+            self.state.apply(entry)
+        except Exception:
+            self._journal.broken = True  # what was taken in part, and is not written, must not be built on
+            raise
 
 
 def drain(steps: Generator[None, None, T]) -> T:

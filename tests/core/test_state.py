@@ -155,7 +155,9 @@ def test_entries_that_change_nothing(entry: AnyEntry) -> None:
     assert vars(fold([OPEN, TREE, entry])) == vars(fold([OPEN, TREE]))
 
 
-@pytest.mark.parametrize("wrong", [allocation(3), allocation(-2), allocation(9, node(2, "x")), allocation(2, toolset=0)])
+@pytest.mark.parametrize(
+    "wrong", [allocation(3), allocation(-2), allocation(9, node(2, "x")), allocation(2, toolset=0)]
+)
 def test_what_does_not_fit_is_refused_and_changes_nothing(wrong: Allocation) -> None:
     state = fold([OPEN, TREE])
     with pytest.raises(ValueError, match="never journalled"):

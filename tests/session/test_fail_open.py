@@ -199,7 +199,9 @@ def test_no_meter_at_all(store) -> None:
 def test_a_meter_that_fails_once_is_forgotten_afterwards(store) -> None:
     used = kit(store)
     broken = iter([True])
-    session = fresh(kit(store, meter=lambda model: Meter("count", "measure") if next(broken, False) else used.meter(model)))
+    session = fresh(
+        kit(store, meter=lambda model: Meter("count", "measure") if next(broken, False) else used.meter(model))
+    )
     assert send(session, FIRST).body == FIRST
     assert not send(session, SECOND).bypass
     session.flush()

@@ -16,7 +16,21 @@ from ctxgc.errors import UnknownHandle
 from ctxgc.session import Kit
 from ctxgc.session.originals import disagreements, lines, received, sent
 from ctxgc.store import Store, open_store
-from tests.session.scripts import KEY, LONG, STYLES, body, drive, exchange, fresh, kit, memory, restored, send, system, user
+from tests.session.scripts import (
+    KEY,
+    LONG,
+    STYLES,
+    body,
+    drive,
+    exchange,
+    fresh,
+    kit,
+    memory,
+    restored,
+    send,
+    system,
+    user,
+)
 
 SCRIPT = [
     body([system(), user()], STYLES[1]),
@@ -110,7 +124,9 @@ def test_control_a_tampered_file_is_named(tmp_path: Path) -> None:
     with sqlite3.connect(path) as database:
         for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
             database.execute(f"DROP TRIGGER {name}")
-        database.execute("UPDATE blob SET data = cast(replace(data, 'brief', 'BRIEF') AS BLOB) WHERE hash = ?", (node.blob,))
+        database.execute(
+            "UPDATE blob SET data = cast(replace(data, 'brief', 'BRIEF') AS BLOB) WHERE hash = ?", (node.blob,)
+        )
     database.close()
     store = open_store(f"sqlite:///{path}")
     try:

@@ -26,7 +26,9 @@ def messages(draw: st.DrawFn) -> str:
 @st.composite
 def requests(draw: st.DrawFn, minimum: int = 0) -> tuple[str, str, list[str], str]:
     """A request in pieces: what stands before its messages, what separates them, the messages, and what follows."""
-    fields = draw(st.lists(st.tuples(st.sampled_from("abcdef"), json_texts()), max_size=4, unique_by=lambda one: one[0]))
+    fields = draw(
+        st.lists(st.tuples(st.sampled_from("abcdef"), json_texts()), max_size=4, unique_by=lambda one: one[0])
+    )
     cut = draw(st.integers(0, len(fields)))
     before = "".join(f'"{key}"{draw(SPACES)}:{value}{draw(SPACES)},' for key, value in fields[:cut])
     after = "".join(f',{draw(SPACES)}"{key}":{draw(SPACES)}{value}' for key, value in fields[cut:])
