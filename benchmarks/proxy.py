@@ -128,7 +128,7 @@ async def throughput(port: int, count: int, requests: int, tag: str, think: int)
     """Requests per second with ``count`` connections, each in a session of its own that has begun already."""
     bodies = []
     messages = history(*LOAD)
-    for turn in islice(turns(LOAD[1], seed=9), max(requests // count, 2) + 1):
+    for turn in islice(turns(LOAD[1], seed=9), max(min(requests // count, 20 if think else 200), 4) + 1):
         bodies.append(body(messages, stream=False))
         messages += turn
     connections = [

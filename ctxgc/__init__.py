@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ctxgc.client import wrap as wrap
     from ctxgc.core.heap import Heap as Heap
     from ctxgc.core.policy import Policy as Policy
     from ctxgc.core.policy import Verdict as Verdict
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ctxgc.library import open_session as open_session
     from ctxgc.store import StoreError as StoreError
     from ctxgc.store import open_store as open_store
-    from ctxgc.wrap import wrap as wrap
 
 _HOMES = {
     "Conversation": "ctxgc.library",
@@ -33,7 +33,7 @@ _HOMES = {
     "Verdict": "ctxgc.core.policy",
     "open_session": "ctxgc.library",
     "open_store": "ctxgc.store",
-    "wrap": "ctxgc.wrap",
+    "wrap": "ctxgc.client",
 }
 
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -12,7 +12,12 @@ from typing import Any
 from aiohttp import web
 
 Dict = dict[str, Any]
-USAGE = {"prompt_tokens": 120, "completion_tokens": 7, "total_tokens": 127, "prompt_tokens_details": {"cached_tokens": 100}}
+USAGE = {
+    "prompt_tokens": 120,
+    "completion_tokens": 7,
+    "total_tokens": 127,
+    "prompt_tokens_details": {"cached_tokens": 100},
+}
 
 
 def text(content: str) -> Dict:

@@ -15,7 +15,7 @@ LAYERS = {
     0: ("core", "errors"),
     1: ("policies", "wire", "tokens", "store"),
     2: ("ledger", "summarise", "session*", "recognise", "lab", "telemetry"),
-    3: ("", "__main__", "assemble", "library", "wrap", "proxy", "web", "config", "cli", "demo"),
+    3: ("", "__main__", "assemble", "library", "client", "proxy", "web", "config", "cli", "demo"),
 }
 CORE_MAY_USE = {*sys.stdlib_module_names, "msgspec", "rapidfuzz", "ctxgc"}
 

@@ -16,7 +16,7 @@ from ctxgc import Conversation, UnknownHandle, open_session
 from ctxgc.core.journal import Bypass, Settlement, decode
 from ctxgc.library import encode, outgoing, request_body
 from ctxgc.policies.truncate import Truncate
-from ctxgc.store import StoreUnavailable, open_store
+from ctxgc.store import StoreError, StoreUnavailable, open_store
 from tests.session.faults import FaultyStore
 from tests.session.scripts import LONG, Dict, agent, call, exchange, memory, result, schema, system, user
 from tests.strategies import histories
@@ -52,7 +52,14 @@ def test_what_is_not_changed_is_the_very_object_that_came() -> None:
     with open_session(policies=SMALL) as conversation:
         conversation.prepare(messages[:4])
         sent = conversation.prepare(messages)
-        assert [one is other for one, other in zip(sent, messages, strict=True)] == [True, True, True, False, True, True]
+        assert [one is other for one, other in zip(sent, messages, strict=True)] == [
+            True,
+            True,
+            True,
+            False,
+            True,
+            True,
+        ]
         assert sent[3] == {**messages[3], "content": sent[3]["content"]}
         assert conversation.recall(handle_in(sent[3])) == LONG
 
@@ -74,11 +81,15 @@ def test_a_loop_with_a_client_librarys_own_objects() -> None:
             answer = reply(agent(None, call(f"c{number}")), prompt_tokens=100, completion_tokens=5)
             conversation.settle(answer)
             messages += [answer.choices[0].message, result(f"c{number}", LONG)]
-        sent = conversation.prepare(messages)
+        sent = conversation.prepare(messages, tags={2: "notes"}, pins=[2])
         assert [one is other for one, other in zip(sent, messages, strict=True)][2:] == [True, False] * 3
         settlements = [entry for entry in journal(store, conversation) if isinstance(entry, Settlement)]
-        assert [(one.usage.uncached, one.usage.output, one.model) for one in settlements] == [(100, 5, "gpt-5-2025")] * 3
-        assert [store.blob(one.reply) for one in settlements[:1]] == [encode(reply(agent(None, call("c0")), prompt_tokens=100, completion_tokens=5))]
+        assert [(one.usage.uncached, one.usage.output, one.model) for one in settlements] == [
+            (100, 5, "gpt-5-2025")
+        ] * 3
+        assert [store.blob(one.reply) for one in settlements[:1]] == [
+            encode(reply(agent(None, call("c0")), prompt_tokens=100, completion_tokens=5))
+        ]
 
 
 @given(histories())
@@ -106,14 +117,15 @@ def test_what_json_writes_in_a_way_of_its_own_still_comes_back_as_it_is(message:
         assert "[ctxgc:" in sent[2]["content"]
 
 
-@pytest.mark.parametrize("message", [object(), {"role": "user", "content": object()}, 7, None, {"x": {1, 2}}])
+@pytest.mark.parametrize("message", [object(), {"role": "user", "content": object()}, 7, None])
 def test_what_json_cannot_hold_goes_as_it_came(message: Any) -> None:
     with memory() as store, open_session(store=store) as conversation:
         messages = [user(), message]
         sent = conversation.prepare(messages)
         assert all(one is other for one, other in zip(sent, messages, strict=True))
         conversation.settle()
-        assert any(isinstance(entry, Bypass) for entry in (conversation.state, *journal(store, conversation)))
+        store.flush()
+        assert any(isinstance(entry, Bypass) for entry in journal(store, conversation))
 
 
 def test_tags_and_pins_by_argument() -> None:
@@ -136,7 +148,7 @@ def test_tags_of_tools_that_retrieve() -> None:
 def test_tools_are_counted() -> None:
     with open_session() as conversation:
         conversation.prepare(OPENING, tools=[schema()])
-        assert [cell.tag for cell in conversation.state.cells][0] == "tool_schema:search"
+        assert next(cell.tag for cell in conversation.state.cells) == "tool_schema:search"
 
 
 def test_the_model_of_a_call_counts_before_the_conversations() -> None:
@@ -196,9 +208,9 @@ def test_a_conversation_goes_on_where_another_process_has_added_to_it(tmp_path: 
         one.settle()
         one._session.flush()
         other.prepare([user("quite another")])
-        store.flush()
         other.settle()
-        assert other._session.broken
+        with pytest.raises(StoreError):
+            other._session.flush()
         other.prepare([*OPENING, *exchange(1), *exchange(2, "r")])
         other.settle()
         other.close()

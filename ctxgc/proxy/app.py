@@ -13,6 +13,7 @@ from ctxgc.proxy.chat import Chat
 from ctxgc.proxy.encoding import TooLarge
 from ctxgc.proxy.exchange import ClientGone, Exchange, Receive, Scope, Send
 from ctxgc.proxy.headers import to_client, to_upstream
+from ctxgc.proxy.relay import arriving
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.telemetry import Figures
 
@@ -52,6 +53,8 @@ class Proxy:
     async def _route(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
         if not self._known_host(exchange.headers.get("host", "")):
             await exchange.refuse(421, "unknown_host", "this proxy does not answer to that Host; see allowed_hosts")
+        elif not exchange.path.startswith("/"):  # it would be read as a part of the upstream's address
+            await exchange.refuse(400, "bad_target", "the request's target must be a path")
         elif exchange.headers.get("upgrade", "").lower() == "websocket":
             plain = [(b"connection", b"upgrade"), (b"upgrade", b"HTTP/1.1")]
             await exchange.refuse(426, "no_websocket", "use plain HTTP: WebSockets are not relayed", plain)
@@ -72,7 +75,7 @@ class Proxy:
         response = await self._upstream.send(exchange.method, exchange.path, exchange.query, headers, body or None)
         try:
             await exchange.start(response.status, to_client(response.raw_headers))
-            async for chunk in response.content.iter_any():
+            async for chunk in arriving(response.content):
                 await exchange.write(chunk)
             await exchange.end()
         finally:

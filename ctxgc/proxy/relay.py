@@ -6,7 +6,7 @@ Rule: not a byte is changed, and only the very end is held back, until it may be
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -47,7 +47,7 @@ async def relay(exchange: Exchange, response: aiohttp.ClientResponse, reader: Re
     copy, hold = _Copy(reader), _Hold(stream=response.content_type == "text/event-stream")
     whole = True
     try:
-        async for chunk in response.content.iter_any():
+        async for chunk in arriving(response.content):
             came = perf_counter()
             await exchange.write(hold.take(chunk))
             copy.take(chunk, came)  # reading comes after writing: nothing that we do delays the client's bytes
@@ -62,6 +62,18 @@ async def relay(exchange: Exchange, response: aiohttp.ClientResponse, reader: Re
         await exchange.end(hold.let_go())
     else:
         await exchange.write(hold.let_go())
+
+
+async def arriving(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """What arrives, to its last byte: where a connection breaks, aiohttp says so before it gives out the rest."""
+    try:
+        async for chunk in content.iter_any():
+            yield chunk
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        content._exception = None
+        if rest := content.read_nowait():
+            yield rest
+        raise
 
 
 class _Copy:

@@ -9,7 +9,7 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from types import FrameType
 
@@ -21,6 +21,7 @@ from ctxgc.core.policy import Policy
 from ctxgc.errors import BindError, ConfigError
 from ctxgc.proxy.app import Proxy
 from ctxgc.proxy.chat import Chat
+from ctxgc.proxy.http import Http
 from ctxgc.proxy.own import make_own
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.session import Sessions
@@ -50,7 +51,7 @@ async def running(
             own = make_own(sessions, figures)
             hosts = (config.host, *config.allowed_hosts)
             app = Proxy(upstream, chat, own, figures, hosts=hosts, limit=config.body_limit)
-            server = _Server(_server_config(app))
+            server = uvicorn.Server(_server_config(app))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 yield serving
@@ -88,6 +89,7 @@ async def serve(config: Config, policies: Sequence[Policy], ready: Callable[[str
             host = f"[{config.host}]" if ":" in config.host else config.host
             ready(f"http://{host}:{listener.getsockname()[1]}")
             await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.sleep(0)  # a signal that was raised again is noted by now
         return stopped.result() if stopped.done() else 0
 
 
@@ -99,19 +101,22 @@ def _calm_gc() -> None:
 
 @contextmanager
 def _signals() -> Iterator[asyncio.Future[int]]:
-    """A future that SIGINT or SIGTERM completes with its number; the same signal again ends the process at once."""
+    """A future that SIGINT or SIGTERM completes with its number.
+
+    While uvicorn serves, it takes them, and raises them again when the last answer has ended: without this, that would
+    end the process with the store still open.
+    """
     loop = asyncio.get_running_loop()
     stopped: asyncio.Future[int] = loop.create_future()
 
     def caught(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, before[number])
         loop.call_soon_threadsafe(stop, number)
 
     def stop(number: int) -> None:
         if not stopped.done():
             stopped.set_result(number)
 
-    before = {int(number): signal.signal(number, caught) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, caught) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stopped
     finally:
@@ -119,19 +124,10 @@ def _signals() -> Iterator[asyncio.Future[int]]:
             signal.signal(number, handler)
 
 
-class _Server(uvicorn.Server):
-    """uvicorn's server without its signals: it would raise them again and end the process with the store still open."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        """Leave the signals alone."""
-        yield
-
-
 def _server_config(app: Proxy) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=Http,
         ws="none",
         lifespan="off",
         access_log=False,

@@ -100,6 +100,7 @@ class Sessions:
             identity = from_fields(resumed.body.fields, headers) or Identity()
             if scope_of(owner, identity) == session.scope:
                 self._live.move_to_end(key)
+                self._lighten(session)
                 return Found(session, resumed)
         return None
 
@@ -171,7 +172,12 @@ class Sessions:
         return session
 
     def _lighten(self, session: Session) -> None:
-        """Let the histories that sessions keep ready go, oldest session first, until the rest fits in memory."""
+        """Let the histories that sessions keep ready go, oldest session first, until the rest fits in memory.
+
+        Where no session in use has more than its share, they fit.
+        """
+        if session.weight <= MEMORY // self._limit:
+            return
         weights = {key: kept.weight for key, kept in self._live.items()}
         surplus = sum(weights.values()) - MEMORY
         for key, weight in weights.items():

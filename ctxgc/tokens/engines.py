@@ -24,10 +24,15 @@ class Engine(Protocol):
     """Counts the tokens of one piece of text that has no lone surrogates."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str:
+        """What counts."""
+
     @property
-    def problem(self) -> str: ...  # noqa: D102
-    def __call__(self, text: str) -> int: ...  # noqa: D102
+    def problem(self) -> str:
+        """Why it only estimates; empty where it does not."""
+
+    def __call__(self, text: str) -> int:
+        """The number of tokens of `text`."""
 
 
 @dataclass(frozen=True, slots=True)

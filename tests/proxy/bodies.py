@@ -22,7 +22,11 @@ def agent(text: str = "done") -> Dict:
 
 def calling(call_id: str = "call_1", name: str = "search", arguments: str = '{"q":1}') -> Dict:
     function = {"name": name, "arguments": arguments}
-    return {"role": "assistant", "content": None, "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+    }
 
 
 def result(call_id: str = "call_1", text: str = LISTING) -> Dict:

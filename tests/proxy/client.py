@@ -62,7 +62,7 @@ class Client:
         raw = await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), HANG)
         line, *lines = raw[:-4].decode("latin-1").split("\r\n")
         self.status = int(line.split(" ")[1])
-        self.headers = [(name, value.strip(" ")) for name, _, value in (one.partition(":") for one in lines)]
+        self.headers = [(name.lower(), value.strip(" ")) for name, _, value in (one.partition(":") for one in lines)]
         named = dict(self.headers)
         self._chunked = named.get("transfer-encoding") == "chunked"
         self._left = int(named.get("content-length", -1))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+import uvicorn.server
 
 from ctxgc.config import Config
 from ctxgc.core.journal import AnyEntry, decode
@@ -18,6 +21,16 @@ from ctxgc.store import open_store
 from ctxgc.wire.openai_chat import OpenAIChat
 from tests.proxy.client import KEY, Answer, Client, Pairs, ask, chat
 from tests.proxy.stores import Handled
+
+
+class _Impatient:
+    """asyncio for a server that looks ten times a second whether it is to stop: too rarely for hundreds of tests."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 20)
 
 
 class Running:
@@ -65,6 +78,7 @@ async def proxy(upstream: str, path: Path, **settings: Any) -> AsyncIterator[Run
         opened.append(Handled(open_store(url)))
         return opened[-1]
 
-    with contextlib.closing(listener), mock.patch.object(server, "open_store", opening):
+    opens = mock.patch.object(server, "open_store", opening)
+    with contextlib.closing(listener), opens, mock.patch.object(uvicorn.server, "asyncio", _Impatient()):
         async with server.running(config, policies, listener):
             yield Running(listener.getsockname()[1], opened[0])

@@ -13,7 +13,7 @@ from tests.proxy.upstream import HANG
 
 
 class Handled:
-    """A store around another. ``held`` keeps back what is durable; ``error`` is what appends and ``reading`` fail with."""
+    """A store with a hand on it: ``held`` keeps back what is durable, ``error`` and ``reading`` make calls fail."""
 
     def __init__(self, store: Store) -> None:
         self.inner = store

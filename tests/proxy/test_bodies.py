@@ -1,4 +1,4 @@
-"""Large and compressed request bodies: opened to be read, never beyond the limit, and in doubt passed on as they came."""
+"""Large and compressed request bodies: opened within a limit, and in doubt passed on as they came."""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ ERRORS = {
     400: (b'{"error": {"message":"bad \\ud800", "type":"invalid_request_error"} }\n', [JSON]),
     401: (b'{"error":{"message":"Incorrect API key provided"}}', [JSON, ("WWW-Authenticate", "Bearer")]),
     403: (b"<html>no</html>", [("Content-Type", "text/html")]),
-    429: (b'{"error":{"message":"slow down"}}', [JSON, ("Retry-After", "17"), ("anthropic-ratelimit-unified-status", "x")]),
+    429: (
+        b'{"error":{"message":"slow down"}}',
+        [JSON, ("Retry-After", "17"), ("anthropic-ratelimit-unified-status", "x")],
+    ),
     500: (b"\x00\xff not json", [("Content-Type", "application/octet-stream")]),
     503: (b"", [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")]),
     529: (b'{"type":"error","error":{"type":"overloaded_error"}}', [JSON, ("x-should-retry", "true")]),

@@ -1,4 +1,4 @@
-"""Faults of ours: a request goes on as it came, and the journal says why as soon as it can. Or, if audit is strict, not."""
+"""Faults of ours: a request goes on as it came, and the journal says why. Or, if audit is strict, it does not."""
 
 from __future__ import annotations
 

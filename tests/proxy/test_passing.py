@@ -10,11 +10,11 @@ import pytest
 from ctxgc.core.journal import Allocation, Bypass, Collection, Settlement
 from tests.proxy.bodies import LISTING, agent, body, calling, result, tooled, user
 from tests.proxy.client import KEY, request
-from tests.proxy.upstream import Call, completion, whole
+from tests.proxy.upstream import Call, completion, pieces, whole
 
 ODD = (
-    b'{ "messages":[ {"role":"user","content":"\xc3\xa9\\u00e9 \\ud83d\\ude00 \\ud800"} ,\n\t{"content":null,"role":"assistant",'
-    b'"x_unknown":[1e3,1.50,12345678901234567890123]}],"model":"m","seed":12345678901234567890,"temperature":1e0}\r\n'
+    b'{ "messages":[ {"role":"user","content":"\xc3\xa9\\u00e9 \\ud83d\\ude00 \\ud800"} ,\n\t{"content":null,'
+    b'"role":"assistant","x_unknown":[1e3,1.50,12345678901234567890123]}],"model":"m","seed":12345678901234567890,"temperature":1e0}\r\n'
 )
 BODIES = {
     "plain": body(user()),
@@ -62,7 +62,12 @@ async def test_a_body_arrives_as_it_was_sent_whatever_is_in_it(observing, upstre
 
 async def test_a_session_goes_on_after_a_body_that_could_not_be_read(observing, upstream):
     session = [KEY, ("x-ctxgc-session", "one-session")]
-    for sent in (body(user()), BODIES["a model of half a character"], BODIES["cut json"], body(user(), agent(), user())):
+    for sent in (
+        body(user()),
+        BODIES["a model of half a character"],
+        BODIES["cut json"],
+        body(user(), agent(), user()),
+    ):
         await observing.chat(sent, session)
         same(upstream.calls[-1], sent)
     assert len(await observing.store.until(Settlement, 4)) == 4
@@ -194,12 +199,30 @@ async def test_a_connection_serves_one_request_after_another(observing, upstream
     assert upstream.connections == 1
 
 
-async def test_an_offer_of_http_2_is_not_taken_and_does_no_harm(observing, upstream):
-    offer = [("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAEAAEAA")]
+OFFER = [("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAEAAEAA")]
+
+
+@pytest.mark.parametrize("size", [1, 50, 100_000])
+async def test_an_offer_of_http_2_is_not_taken_and_no_body_is_lost(observing, upstream, size):
     async with observing.client() as client:
-        for text in ("one", "two"):
-            await client.send(request(body(user(text)), [*offer, KEY]))
+        for text in ("one", "two", "three"):
+            sent = request(body(user(text)), [*OFFER, KEY] if text != "three" else [KEY])
+            for piece in pieces(sent, size):
+                await client.send(piece)
             assert await client.head() == 200
             assert (await client.rest()).body == completion()
-    assert [call.json["messages"][0]["content"] for call in upstream.calls] == ["one", "two"]
+    assert [call.body for call in upstream.calls] == [body(user(text)) for text in ("one", "two", "three")]
     assert upstream.calls[0].header("http2-settings") is None
+    assert upstream.calls[0].header("authorization") == KEY[1].encode()
+
+
+async def test_nor_is_a_chunked_one_or_one_behind_another_request(observing, upstream):
+    head = request(b"", [*OFFER, KEY, ("Transfer-Encoding", "chunked")], length=False)
+    text = body(user("chunked"))
+    async with observing.client() as client:
+        await client.send(request(body(user("first")), [KEY]))
+        await client.head()
+        await client.rest()
+        await client.send(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(text), text))
+        assert await client.head() == 200
+    assert [call.body for call in upstream.calls] == [body(user("first")), text]

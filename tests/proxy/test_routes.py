@@ -100,7 +100,9 @@ async def test_our_own_names_are_answered_to(observing, host):
 
 
 @pytest.mark.parametrize("target", ["/v1/chat/completions", "/v1/models", "/healthz", "/metrics", "/ctxgc/sessions"])
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "evil@localhost", "", "127.0.0.1.", "10.0.0.1:8787"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "evil@localhost", "", "127.0.0.1.", "10.0.0.1:8787"]
+)
 async def test_any_other_host_is_refused(observing, upstream, host, target):
     answer = await observing.ask(request(body(user()), [KEY], host=host, target=target))
     assert (answer.status, answer.error["code"]) == (421, "unknown_host")
@@ -132,7 +134,8 @@ TARGETS = [
     "/v1/@127.0.0.1:{port}/x", "@127.0.0.1:{port}/x", "/%2f%2f127.0.0.1:{port}/x", "/%5c%5c127.0.0.1:{port}/x",
     "/v1/../../127.0.0.1:{port}", "/v1/models?url=http://127.0.0.1:{port}/", "/\\127.0.0.1:{port}/x",
     "/v1/models#@127.0.0.1:{port}/", ":{port}/v1/models", ":@127.0.0.1:{port}/", "http:127.0.0.1:{port}/",
-    "///127.0.0.1:{port}/v1/chat/completions", "https://127.0.0.1:{port}", "*", ".127.0.0.1:{port}/", "?@127.0.0.1:{port}/",
+    "///127.0.0.1:{port}/v1/chat/completions", "https://127.0.0.1:{port}", "*", ".127.0.0.1:{port}/",
+    "?@127.0.0.1:{port}/", "",
 ]  # fmt: skip
 HEADERS = [
     "Host", "X-Forwarded-Host", "X-Base-Url", "X-Api-Base", "X-Portkey-Custom-Host", "Forwarded", "X-Original-Url",
@@ -141,12 +144,13 @@ HEADERS = [
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_no_target_leads_anywhere_else(observing, upstream, method):
+@pytest.mark.parametrize("offer", [[], [("Connection", "Upgrade"), ("Upgrade", "h2c")]], ids=["", "read by h11"])
+async def test_no_target_leads_anywhere_else(observing, upstream, method, offer):
     upstream.answers(whole(b"from the upstream"))
     async with Upstream() as canary:
-        for target in TARGETS:
+        for target in (target.format(port=canary.port) for target in TARGETS):
             sent = b"{}" if method == "POST" else b""
-            await hears_nothing(canary, observing, request(sent, [KEY], method=method, target=target.format(port=canary.port)))
+            await hears_nothing(canary, observing, request(sent, [KEY, *offer], method=method, target=target))
         await hears_nothing(canary, observing, request(method="CONNECT", target=f"127.0.0.1:{canary.port}"))
 
 

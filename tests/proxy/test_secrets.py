@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from ctxgc.core.journal import Bypass, Settlement
 from ctxgc.proxy import chat
 from ctxgc.store import open_store
+from ctxgc.store.rows import blob_row
 from tests.proxy.bodies import body, tooled, user
 from tests.proxy.client import request
 from tests.proxy.upstream import completion, event, silent, stream, whole
@@ -26,11 +28,11 @@ TARGET = f"/v1/chat/completions?key={CANARY}-12"
 
 def found(folder: Path) -> list[str]:
     """Where the canary stands: in the files as they are, or in anything that is stored in them."""
-    files = [path.name for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
+    files = subprocess.run(["grep", "-rl", CANARY, folder], capture_output=True, text=True).stdout.splitlines()
     store = open_store(f"sqlite:///{folder / 'audit.db'}", read_only=True)
     try:
-        rows = store.rows()
-        digests = [row.sha256 for row in rows.blobs()] if hasattr(rows, "blobs") else []
+        digests = [blob_row(raw).digest for raw in store.rows().select("blob", 0, 1 << 32)]
+        assert digests
         files += ["a blob" for digest in digests if CANARY.encode() in store.blob(digest)]
         files += [
             stored.kind
@@ -60,13 +62,13 @@ async def test_no_key_is_stored(start, upstream, tmp_path, name):
         for text in (body(user()), tooled(), b"{", b""):
             await running.ask(request(text, HEADERS, target=TARGET))
         await running.ask(request(b"{}", HEADERS, target=f"/v1/embeddings?key={CANARY}"))
-        assert running.store.of(Bypass)
+        await running.store.until(Bypass, 2)
         await running.store.until(Settlement, 4)
         assert not found(tmp_path), "while it runs, with its write-ahead log"
         for target in ("/metrics", "/ctxgc/sessions"):
             assert CANARY.encode() not in (await running.ask(request(method="GET", target=target))).body
     assert not found(tmp_path)
-    passed = {name: value for name, value in upstream.calls[0].headers}
+    passed = dict(upstream.calls[0].headers)
     assert passed[b"authorization"] == f"Bearer {CANARY}-1".encode()
     assert passed[b"x-api-key"] == f"{CANARY}-2".encode()
 
@@ -93,6 +95,13 @@ async def test_the_check_finds_headers_that_are_stored(start, upstream, tmp_path
     async with start() as running:
         await running.chat(body(user()))
     assert found(tmp_path)
+
+
+async def test_the_check_finds_an_error_that_is_stored(start, upstream, tmp_path):
+    upstream.answers(whole(f"key {CANARY}".encode(), 200))
+    async with start() as running:
+        await running.chat(body(user()))
+    assert "a blob" in found(tmp_path)
 
 
 async def test_faults_do_not_show_keys(start, upstream, monkeypatch, capfd, caplog):

@@ -19,15 +19,16 @@ def turns(name: str, count: int) -> list[bytes]:
     for number in range(count):
         sent.append(body(*messages))
         call_id = f"call_{number}"
-        messages += [calling(call_id, arguments=json.dumps({"q": number})), result(call_id, f"{name} {number} {LISTING}")]
+        messages += [
+            calling(call_id, arguments=json.dumps({"q": number})),
+            result(call_id, f"{name} {number} {LISTING}"),
+        ]
     return sent
 
 
 def keep_apart(journals, names: list[str], count: int) -> None:
     """There is one session for each conversation, with all of its requests, in order."""
-    heads = sorted(
-        [entry.head for entry in entries if isinstance(entry, Allocation)] for entries in journals.values()
-    )
+    heads = sorted([entry.head for entry in entries if isinstance(entry, Allocation)] for entries in journals.values())
     assert heads == [[2 * number for number in range(count)]] * len(names)
 
 
@@ -73,8 +74,13 @@ async def test_parallel_requests_of_one_session_do_not_harm_its_journal(start, u
         await running.chat(body(*first), session)
         for number in range(6):
             branches = [body(*first, agent(), user(f"{number} {side} {LISTING}")) for side in range(4)]
-            longer = [body(*first, agent(), calling(f"c{side}"), result(f"c{side}", f"{number}{LISTING}")) for side in range(4)]
-            answers = await asyncio.gather(*(running.chat(text, session) for text in [*branches, *longer, body(*first)]))
+            longer = [
+                body(*first, agent(), calling(f"c{side}"), result(f"c{side}", f"{number}{LISTING}"))
+                for side in range(4)
+            ]
+            answers = await asyncio.gather(
+                *(running.chat(text, session) for text in [*branches, *longer, body(*first)])
+            )
             assert {answer.status for answer in answers} == {200}
         (state,) = running.check()
         assert state.calls == 1 + 6 * 9

@@ -27,7 +27,14 @@ from tests.proxy.upstream import (
 )
 
 ASK = request(body(user(), stream=True), [KEY])
-SAID = b": OPENROUTER PROCESSING\n\n" + event("h\xe9llo \U0001f600 ") + b":ping\r\n\r\n" + event("w\xf6rld") + finish() + usage()
+SAID = (
+    b": OPENROUTER PROCESSING\n\n"
+    + event("h\xe9llo \U0001f600 ")
+    + b":ping\r\n\r\n"
+    + event("w\xf6rld")
+    + finish()
+    + usage()
+)
 ANSWER = SAID + DONE
 SPLIT = SAID.index("\U0001f600".encode()) + 2
 HALVES = [SAID[:SPLIT], SAID[SPLIT:]]

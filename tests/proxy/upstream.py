@@ -173,7 +173,9 @@ def completion(text: str = "done", **more: Any) -> bytes:
     return json.dumps({**named, "choices": [choice], "usage": usage, **more}).encode()
 
 
-def whole(body: bytes | None = None, status: int = 200, headers: Pairs = (("Content-Type", "application/json"),)) -> Answer:
+def whole(
+    body: bytes | None = None, status: int = 200, headers: Pairs = (("Content-Type", "application/json"),)
+) -> Answer:
     """A whole answer with its length."""
     text = completion() if body is None else body
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -59,7 +59,12 @@ def originals(session: Session, used: Kit) -> None:
 
 def attribution(state: State) -> None:
     """Every token belongs to a cell, a tag and a message, and the sums agree."""
-    for node in state.nodes:
+    attribution_at(state, range(len(state.nodes)))
+
+
+def attribution_at(state: State, heads: Iterable[int]) -> None:
+    """``attribution``, of the histories that end at these nodes."""
+    for node in map(state.node, heads):
         path = state.path(node.id)
         cells = [state.cells[cell] for one in path for cell in one.cells]
         received, sent = Counter[str](), Counter[str]()

@@ -134,6 +134,18 @@ def values(text: bytes) -> list[Any]:
 # Sessions
 
 
+class Known:
+    """The real store, with a secret that is known: two of them mint the same handles."""
+
+    secret = b"s" * 32
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
 @contextmanager
 def memory() -> Iterator[Store]:
     store = open_store("sqlite://")
@@ -206,8 +218,14 @@ def results() -> st.SearchStrategy[Any]:
     )
 
 
+def said() -> st.SearchStrategy[Dict]:
+    """What an application says about a message in its own field."""
+    field = st.fixed_dictionaries({}, optional={"tag": st.sampled_from(("notes", "user_turn")), "pin": st.booleans()})
+    return field.map(lambda found: {"ctxgc": found})
+
+
 @st.composite
-def steps(draw: st.DrawFn, number: int) -> list[Dict]:
+def steps(draw: st.DrawFn, number: int, *, own: bool) -> list[Dict]:
     """What one turn adds to a history: calls with their results, some of them repeated, or an answer and a question."""
     if draw(st.integers(0, 3)) == 0:
         return [agent(draw(texts(20))), user(draw(texts(20)))]
@@ -216,7 +234,7 @@ def steps(draw: st.DrawFn, number: int) -> list[Dict]:
         call_id = f"c{number}_{index}"
         name = draw(st.sampled_from(("search", "find_pages", "Read", "bash")))
         calls.append(call(call_id, name, draw(st.sampled_from(('{"q": 1}', '{"q":1}', '{"q":2}', "not json")))))
-        answers.append(result(call_id, draw(results())))
+        answers.append(result(call_id, draw(results()), **(draw(said()) if own and draw(st.booleans()) else {})))
     thinking = {"reasoning_content": draw(texts(20))} if draw(st.booleans()) else {}
     return [agent(None, *calls, **thinking), *answers]
 
@@ -230,8 +248,11 @@ def written(message: Dict, style: Style) -> bytes:
 
 
 @st.composite
-def scripts(draw: st.DrawFn, length: int = 7, *, restarts: bool = True) -> Script:
-    """A client's requests: growing, retried, branched, with helper calls, moved markers, and restarts between them."""
+def scripts(draw: st.DrawFn, length: int = 7, *, own: bool = False) -> Script:
+    """A client's requests: growing, retried, branched, with helper calls, moved markers, and restarts between them.
+
+    With ``own``, the application marks some results in its own field.
+    """
     style = draw(st.sampled_from(STYLES))
     messages = [*([system(draw(texts(20)))] if draw(st.booleans()) else []), user(draw(texts(20)))]
     marker = False
@@ -246,7 +267,7 @@ def scripts(draw: st.DrawFn, length: int = 7, *, restarts: bool = True) -> Scrip
         if kind == "helper":
             script.append(body([system("name this conversation"), user(draw(texts(10)))], style))
             continue
-        if kind == "restart" and restarts:
+        if kind == "restart":
             script.append(None)
         if kind == "marker":
             marker = not marker
@@ -256,6 +277,6 @@ def scripts(draw: st.DrawFn, length: int = 7, *, restarts: bool = True) -> Scrip
             messages = messages[: draw(st.integers(1, len(messages)))]
             messages += [agent("otherwise"), user(draw(texts(20)))]
         elif kind != "retry":
-            messages = [*messages, *draw(steps(number))]
+            messages = [*messages, *draw(steps(number, own=own))]
         script.append(render())
     return script

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ctxgc.core.journal import Bypass, Collection, Recovery, decode
 from ctxgc.core.policy import Verdict
 from ctxgc.core.spans import Malformed
-from ctxgc.session import Kit, Session
+from ctxgc.session import Kit, Session, drain
 from ctxgc.store import Store, StoreBusy, StoreRefused
 from ctxgc.tokens.measure import meter_for
 from ctxgc.wire.openai_chat import OpenAIChat
@@ -399,13 +399,7 @@ def test_a_history_that_was_found_before_going_plain_is_not_sent_edited(store) -
     first = send(session, FIRST)
     resumed = session.resume(SECOND)
     session.go_plain(first.call, "refused")
-    slices = session.preparing(SECOND, resumed)
-    while True:
-        try:
-            next(slices)
-        except StopIteration as stop:
-            assert stop.value.body == SECOND
-            break
+    assert drain(session.preparing(SECOND, resumed)).body == SECOND
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -169,7 +169,7 @@ def test_another_sessions_handle_is_unknown(used: Kit) -> None:
 
 def test_recalls_are_in_the_journal(used: Kit) -> None:
     session, _ = drive(SCRIPT, used)
-    (cell, edit), *_ = session.state.edits.items()
+    edit, *_ = session.state.edits.values()
     session.recall(edit.handle, by="model")
     with pytest.raises(UnknownHandle):
         session.recall("aaaaaaaaaaaaaaaa")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxgc.core.spans import Malformed
-from ctxgc.session import Kit, Session, Sessions, drain
+from ctxgc.session import Kit, Session, Sessions, drain, registry
 from ctxgc.store import Node, Store, StoreBusy, StoreError, StoreRefused
 from tests.session import checks
 from tests.session.faults import FaultyStore
@@ -249,6 +249,18 @@ def test_what_was_booked_lately_is_found_before_it_is_on_disk(used: Kit) -> None
         sessions = Sessions(kit(slow))
         first = find(sessions, [marked(OPENING[0]), OPENING[1]])
         assert find(sessions, GROWN).key == first.key
+
+
+def test_histories_that_do_not_fit_in_memory_are_recognised_by_their_hashes(used, monkeypatch) -> None:
+    monkeypatch.setattr(registry, "MEMORY", 1_000)
+    sessions, seen = Sessions(used), checks.Prefixes(used.codec)
+    for end in (2, 4, 6):
+        for task in ("one", "two", "three"):
+            text = body([system(), user(task), *GROWN[2:end]])
+            found = drain(sessions.finding(ALICE, text))
+            seen.see(text, send(found.session, text).body)
+    assert len(sessions) == 3
+    assert sum(bool(session.tracks) for session in sessions) < 3
 
 
 # What goes wrong

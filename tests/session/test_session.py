@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ctxgc.core.journal import Allocation, decode
-from ctxgc.session import Session
+from ctxgc.store import StoreBusy
 from ctxgc.wire.openai_chat import OpenAIChat
 from tests.session import checks
+from tests.session.faults import FaultyStore
 from tests.session.scripts import (
     EAGER,
     KEY,
     LONG,
     STYLES,
+    Known,
     Script,
     Style,
     agent,
@@ -45,7 +49,7 @@ def allocations(used, key=KEY):
 # Whatever a client sends
 
 
-@given(scripts())
+@given(scripts(own=True))
 def test_what_was_sent_for_a_history_is_sent_again(script: Script) -> None:
     with memory() as store:
         used = kit(store)
@@ -56,7 +60,7 @@ def test_what_was_sent_for_a_history_is_sent_again(script: Script) -> None:
             seen.see(received, prepared.body)
 
 
-@given(scripts())
+@given(scripts(own=True))
 def test_the_journal_tells_the_live_state(script: Script) -> None:
     with memory() as store:
         used = kit(store)
@@ -64,14 +68,14 @@ def test_the_journal_tells_the_live_state(script: Script) -> None:
         checks.rebuilds(session, used)
 
 
-@given(scripts())
+@given(scripts(own=True))
 def test_every_token_belongs_to_a_cell_and_a_tag(script: Script) -> None:
     with memory() as store:
         session, _ = drive(script, kit(store))
         checks.attribution(session.state)
 
 
-@given(scripts())
+@given(scripts(own=True))
 def test_every_call_can_be_rebuilt_as_it_came_and_as_it_left(script: Script) -> None:
     with memory() as store:
         used = kit(store)
@@ -90,17 +94,24 @@ def test_every_stub_is_shorter_and_leads_back(script: Script) -> None:
         assert checks.recalled(restored(used)) == before
 
 
-@given(scripts(restarts=False))
+@given(scripts())
+@settings(max_examples=40)
+def test_a_restart_anywhere_changes_no_byte(script: Script) -> None:
+    """Sent with all memory of it, and with none: the session is read from the store before every request."""
+    forgetful = [step for text in filter(None, script) for step in (None, text)]
+    with memory() as one, memory() as other:
+        _, live = drive(list(filter(None, script)), kit(Known(one)))
+        _, again = drive(forgetful, kit(Known(other)))
+        assert [prepared.body for _, prepared in live] == [prepared.body for _, prepared in again]
+
+
+@given(scripts())
 @settings(max_examples=40)
 def test_the_same_requests_are_sent_as_the_same_bytes(script: Script) -> None:
-    with memory() as store:
-        _, first = drive(script, kit(store))
-        used = kit(store)
-        again, second = fresh(used), []
-        again._mint = fresh(used)._mint
-        for text, _ in first:
-            second.append(send(again, text).body)
-        assert [prepared.body for _, prepared in first] == second
+    with memory() as one, memory() as other:
+        _, first = drive(script, kit(Known(one)))
+        _, second = drive(script, kit(Known(other)))
+        assert [prepared.body for _, prepared in first] == [prepared.body for _, prepared in second]
 
 
 @given(scripts())
@@ -109,6 +120,39 @@ def test_without_policies_bytes_go_through(script: Script) -> None:
     with memory() as store:
         _, sent = drive(script, kit(store, policies=()))
         assert [prepared.body for _, prepared in sent] == [received for received, _ in sent]
+
+
+@given(scripts(), st.lists(st.booleans(), min_size=1))
+@settings(max_examples=40)
+def test_a_store_that_comes_and_goes_loses_nothing(script: Script, up: list[bool]) -> None:
+    with memory() as store:
+        faulty = FaultyStore(store)
+        used = kit(faulty)
+        session, seen = fresh(used), checks.Prefixes(used.codec)
+        for text, works in zip(filter(None, script), cycle(up)):
+            faulty.error = None if works else StoreBusy("later")
+            seen.see(text, send(session, text).body)
+        faulty.error = None
+        session.flush()
+        checks.rebuilds(session, used)
+        checks.originals(session, used)
+
+
+@given(scripts(), st.integers(0, 7))
+@settings(max_examples=40)
+def test_going_plain_at_any_time(script: Script, at: int) -> None:
+    with memory() as store:
+        used = kit(store)
+        session = fresh(used)
+        for number, text in enumerate(filter(None, script)):
+            prepared = send(session, text)
+            assert prepared.body == text or not session.state.plain
+            if number == at:
+                session.go_plain(prepared.call, "refused")
+        session.flush()
+        checks.rebuilds(session, used)
+        checks.attribution(session.state)
+        checks.originals(session, used)
 
 
 # One thing at a time
@@ -120,24 +164,6 @@ def test_a_retry_is_sent_as_the_same_bytes(style: Style) -> None:
         session = fresh(kit(store))
         text = body(GROWING[0], style)
         assert send(session, text).body == send(session, text).body != text
-
-
-@pytest.mark.parametrize("restart_after", [0, 1, 2])
-def test_a_restart_changes_nothing(restart_after: int) -> None:
-    turns = [body([*OPENING, *(step for one in range(count) for step in exchange(one))]) for count in range(1, 5)]
-    with memory() as one, memory() as other:
-        _, live = drive(list(turns), kit(one))
-        used = replace(kit(other), store=other)
-        session = fresh(used)
-        session._mint = fresh(kit(one))._mint
-        sent = []
-        for number, text in enumerate(turns):
-            sent.append(send(session, text).body)
-            if number == restart_after:
-                session.flush()
-                session = restored(used)
-                session._mint = fresh(kit(one))._mint
-        assert sent == [prepared.body for _, prepared in live]
 
 
 def test_a_branch_keeps_what_was_decided_before_the_fork() -> None:
@@ -215,6 +241,32 @@ def test_recall_works_before_anything_is_on_disk() -> None:
         assert session.recall(edit.handle) == LONG
 
 
+class Counting(OpenAIChat):
+    """The codec, with a count of the messages it decodes."""
+
+    def __init__(self) -> None:
+        self.decoded = 0
+
+    def decode(self, raw):
+        self.decoded += 1
+        return super().decode(raw)
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_known_messages_are_never_decoded_again(restart: bool) -> None:
+    messages = [*OPENING, *(one for number in range(50) for one in exchange(number, "short"))]
+    with memory() as store:
+        codec = Counting()
+        used = kit(store, codec=codec)
+        session = fresh(used)
+        send(session, body(messages))
+        session.flush()
+        session = restored(used) if restart else session
+        codec.decoded = 0
+        send(session, body([*messages, *exchange(50, "short")]))
+        assert codec.decoded == 2
+
+
 # Negative controls
 
 
@@ -237,9 +289,11 @@ def test_control_an_edit_that_is_forgotten_is_noticed() -> None:
         used = kit(store, codec=Forgetful())
         _, sent = drive(CUT, used)
         seen = checks.Prefixes(OpenAIChat())
+        *before, (received, prepared) = sent
+        for earlier in before:
+            seen.see(earlier[0], earlier[1].body)
         with pytest.raises(AssertionError, match="the prefix was not sent again"):
-            for received, prepared in sent:
-                seen.see(received, prepared.body)
+            seen.see(received, prepared.body)
 
 
 def test_control_a_divergence_in_live_state_is_noticed() -> None:

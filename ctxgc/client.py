@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ctxgc.assemble import make_kit
@@ -42,8 +42,7 @@ def wrap(
     calls = _Calls(Sessions(kit))
     wrapped: Any = client.copy()  # type: ignore[attr-defined]
     completions = wrapped.chat.completions
-    make = _async_create if inspect.iscoroutinefunction(completions.create) else _create
-    completions.create = make(calls, completions.create)
+    completions.create = _create(calls, completions.create)
     return wrapped  # type: ignore[no-any-return]
 
 
@@ -101,24 +100,21 @@ def _create(calls: _Calls, create: Callable[..., Any]) -> Callable[..., Any]:
             if call:
                 call.settle(b"", type(error).__name__)
             raise
-        return _settled(call, reply, given) if call else reply
+        if call is None:
+            return reply
+        # Decorators hide from inspection whether a client's method is a coroutine function; what it returns does not.
+        return _awaited(call, reply, given) if inspect.isawaitable(reply) else _settled(call, reply, given)
 
     return wrapped
 
 
-def _async_create(calls: _Calls, create: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(create)
-    async def wrapped(*, messages: Sequence[Any], **given: Any) -> Any:
-        sent, call = calls.prepare(list(messages), given)
-        try:
-            reply = await create(messages=sent, **given)
-        except BaseException as error:
-            if call:
-                call.settle(b"", type(error).__name__)
-            raise
-        return _settled(call, reply, given) if call else reply
-
-    return wrapped
+async def _awaited(call: _Open, reply: Awaitable[Any], given: Mapping[str, Any]) -> Any:
+    try:
+        found = await reply
+    except BaseException as error:
+        call.settle(b"", type(error).__name__)
+        raise
+    return _settled(call, found, given)
 
 
 def _settled(call: _Open, reply: Any, given: Mapping[str, Any]) -> Any:

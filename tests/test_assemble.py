@@ -1,0 +1,50 @@
+"""Putting the parts together: meters that are remembered, patterns of tool names, real clocks and ids."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxgc.assemble import make_kit, prices, source_of
+from tests.session.scripts import memory
+
+
+@pytest.mark.parametrize(
+    ("tool", "source"),
+    [
+        ("search_web", "web"),
+        ("search_code", "web"),
+        ("read_docs", "docs"),
+        ("Read_docs", None),
+        ("bash", None),
+        ("", None),
+    ],
+)
+def test_the_first_pattern_that_matches_names_the_source(tool: str, source: str | None) -> None:
+    assert source_of({"search_*": "web", "search_code": "code", "read_docs": "docs"})(tool) == source
+
+
+def test_a_models_meter_is_made_once() -> None:
+    with memory() as store:
+        kit = make_kit(store, ())
+        assert kit.meter("gpt-5") is kit.meter("gpt-5")
+        assert kit.meter("gpt-5").exact
+        assert not kit.meter("some-model").exact
+
+
+def test_any_number_of_models_has_meters() -> None:
+    with memory() as store:
+        kit = make_kit(store, ())
+        assert all(kit.meter(f"model-{number}").count("hello") for number in range(200))
+
+
+def test_ids_are_new_and_time_goes_on() -> None:
+    with memory() as store:
+        kit = make_kit(store, ())
+        assert len({kit.new_id() for _ in range(100)}) == 100
+        assert kit.clock() <= kit.clock()
+
+
+def test_prices_are_known_for_known_models_only() -> None:
+    price = prices()
+    assert price("gpt-5") is not None
+    assert price("no such model") is None
