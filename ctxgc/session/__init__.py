@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from ctxgc.session.kit import Kit, Prepared, Resumed
 from ctxgc.session.registry import Found, Sessions
-from ctxgc.session.session import Kit, Prepared, Resumed, Session, drain
+from ctxgc.session.session import Session, drain
 
 __all__ = ["Found", "Kit", "Prepared", "Resumed", "Session", "Sessions", "drain"]

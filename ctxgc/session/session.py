@@ -9,80 +9,33 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from msgspec import structs
 
 from ctxgc.core import stub
-from ctxgc.core.journal import AnyEntry, Bypass, Open, Recall, Recovery, Settlement, decode
-from ctxgc.core.policy import Policy
+from ctxgc.core.journal import Bypass, Recall, Recovery, Settlement, decode
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.errors import UnknownHandle
-from ctxgc.session.admission import Booked, Meter, Pending, admission, begun, new_schemas, warmed
+from ctxgc.session.admission import Meter, Pending, begun, new_schemas, warmed
+from ctxgc.session.booking import Books, Unread
 from ctxgc.session.eden import Eden, Planned, Rules, clean
-from ctxgc.session.journalling import Journal
+from ctxgc.session.kit import Kit, Prepared, Resumed
 from ctxgc.session.originals import content
 from ctxgc.session.projection import Invalid, Outgoing, Track, project
 from ctxgc.session.recognise import Recognised, raw_messages, recognise
-from ctxgc.store import Node, Record, Store, StoreMissing, Stub
-from ctxgc.wire.codec import Body, Codec
+from ctxgc.store import StoreMissing
+from ctxgc.wire.codec import Body
 
 T = TypeVar("T")
-_Line = tuple[AnyEntry, Record]
 
 TRACKS = 8
 """Histories of one session that are kept ready to be resumed: the main one, its branches, helper calls."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kit:
-    """What all sessions of a process share. ``clock`` gives Unix seconds, ``new_id`` 16 bytes for a call.
-
-    ``meter`` makes the counter for a model; ``retrieval`` maps a tool's name to a source or None; ``observe`` is told
-    every entry, with the session's state after it.
-    """
-
-    store: Store
-    codec: Codec
-    policies: Sequence[Policy]
-    meter: Callable[[str], Meter]
-    clock: Callable[[], float]
-    new_id: Callable[[], bytes]
-    retrieval: Callable[[str], str | None] = lambda _: None
-    observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What to send. ``bypass`` says why the request goes as it came, because of us (empty: it does not)."""
-
-    call: bytes
-    body: bytes
-    model: str = ""
-    bypass: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """A body that is known to begin with a track of this session, split behind it."""
-
-    body: Body
-    track: Track
-
-
-@dataclass(frozen=True, slots=True)
-class _Unread:
-    """A request that went on as it came, and is to be booked as that."""
-
-    call: bytes
-    at: float
-    reason: str
-    text: bytes = b""
 
 
 class Session:
@@ -92,9 +45,9 @@ class Session:
         self.key, self.scope, self.origin, self.kit = key, scope, origin, kit
         self.state = state or State()
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
-        self._pending: deque[Pending | _Unread] = deque()
+        self._pending: deque[Pending | Unread] = deque()
         self._durable: dict[bytes, Future[None]] = {}
-        self._journal = Journal(kit.store, key, kit.clock, lambda gap: kit.observe(self.state, gap), kit.new_id)
+        self._books = Books(key, scope, origin, kit, self.state)
         self._mint = partial(stub.mint, kit.store.secret, key)
 
     @classmethod
@@ -111,17 +64,17 @@ class Session:
     def recover(self) -> None:
         """Close the calls that a process before this one left open."""
         for call in tuple(self.state.unsettled):
-            self._write(self._line(Recovery(at=self.kit.clock(), call=call)))
+            self._books.write(self._books.line(Recovery(at=self.kit.clock(), call=call)))
 
     @property
     def broken(self) -> bool:
         """Whether the journal lost something, so that the session must be restored before it goes on."""
-        return self._journal.broken
+        return self._books.journal.broken
 
     @property
     def idle(self) -> bool:
         """Whether nothing is under way, so that the session may be let go and restored from its journal later."""
-        return not (self._pending or self.state.unsettled or self._journal.waiting)
+        return not (self._pending or self.state.unsettled or self._books.journal.waiting)
 
     @property
     def weight(self) -> int:
@@ -156,14 +109,14 @@ class Session:
 
     def bypass(self, call: bytes, text: bytes, reason: str) -> Prepared:
         """Let a request go as it came, and have the journal say why."""
-        self._pending.append(_Unread(call, self.kit.clock(), reason, text))
+        self._pending.append(Unread(call, self.kit.clock(), reason, text))
         return Prepared(call, text, bypass=reason)
 
     def go_plain(self, call: bytes, reason: str) -> None:
         """The provider refused what we made of a request: from now on, this session's requests go as they come."""
         self.admit()
         self.tracks.clear()
-        self._write(self._line(Bypass(at=self.kit.clock(), call=call, reason=reason, plain=True)))
+        self._books.write(self._books.line(Bypass(at=self.kit.clock(), call=call, reason=reason, plain=True)))
 
     def admit(self) -> None:
         """Book all that was prepared and not booked yet."""
@@ -174,14 +127,16 @@ class Session:
         while self._pending:
             pending = self._pending[0]
             try:
-                lines = yield from self._lines(pending)
+                lines = yield from self._books.lines(pending)
                 if self._take(pending):
-                    self._durable[pending.call] = self._write(*lines)
+                    self._durable[pending.call] = self._books.write(*lines)
             except Exception as error:  # fail open: it was sent; the journal says that it is not booked
                 self._take(pending)
                 self.tracks.clear()
-                self._durable[pending.call] = self._write(
-                    self._line(Bypass(at=pending.at, call=pending.call, reason=f"not booked: {type(error).__name__}"))
+                self._durable[pending.call] = self._books.write(
+                    self._books.line(
+                        Bypass(at=pending.at, call=pending.call, reason=f"not booked: {type(error).__name__}")
+                    )
                 )
 
     def durable(self, call: bytes) -> Future[None] | None:
@@ -200,25 +155,25 @@ class Session:
         self._durable.pop(settlement.call, None)
         if reply:
             settlement = structs.replace(settlement, reply=hashlib.sha256(reply).digest())
-        return self._write(self._line(settlement, (reply,) if reply else ()))
+        return self._books.write(self._books.line(settlement, (reply,) if reply else ()))
 
     def flush(self) -> None:
         """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
         self.admit()
-        self._journal.flush()
+        self._books.journal.flush()
 
     def recall(self, handle: str, *, by: str = "host") -> str:
         """The content behind a handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
         self.admit()
         cell = self.state.by_handle.get(handle, -1)
         recall = Recall(at=self.kit.clock(), handle=clean(handle), by=by, cell=cell, found=cell >= 0)
-        self._write(self._line(recall))
+        self._books.write(self._books.line(recall))
         if cell < 0:
             raise UnknownHandle(f"no content of this session has the handle {handle!r}")
         try:
             return content(self.state, self.kit.store, self.kit.codec, cell)
         except StoreMissing:  # it is on its way to the store
-            self._journal.flush()
+            self._books.journal.flush()
             return content(self.state, self.kit.store, self.kit.codec, cell)
 
     def _prepare(self, call: bytes, text: bytes, resumed: Resumed | None) -> Generator[None, None, Prepared]:
@@ -232,7 +187,7 @@ class Session:
         planned = yield from _plan(eden, found, meter)
         planned, outgoing = self._project(body, track, raws, found, planned, eden.faults)
         for fault in eden.faults:
-            self._pending.append(_Unread(call, self.kit.clock(), fault))
+            self._pending.append(Unread(call, self.kit.clock(), fault))
         kept = self._track(body, track, outgoing, found)
         self._pending.append(Pending(call, self.kit.clock(), model, body, outgoing, found, planned, track, kept, meter))
         return Prepared(call, outgoing.text, model, "; ".join(eden.faults))
@@ -269,64 +224,12 @@ class Session:
         self.tracks.appendleft(kept)
         return kept
 
-    def _lines(self, pending: Pending | _Unread) -> Generator[None, None, list[_Line]]:
-        """What the journal is to say of a request. Nothing is changed by it, so that it may fail or be left."""
-        if isinstance(pending, _Unread):
-            return [*self._opening(pending.at), self._unread(pending)]
-        booked = yield from admission(pending, self.state, self.kit.codec)
-        return [*self._opening(pending.at), *self._booked(booked)]
-
-    def _take(self, pending: Pending | _Unread) -> bool:
+    def _take(self, pending: Pending | Unread) -> bool:
         """Take a request out of those that wait to be booked; False if another caller has been faster."""
         if not self._pending or self._pending[0] is not pending:
             return False
         self._pending.popleft()
         return True
-
-    def _opening(self, at: float) -> list[_Line]:
-        if self.state.opened is not None:
-            return []
-        return [self._line(Open(at=at, scope=self.scope, origin=self.origin, codec=self.kit.codec.name))]
-
-    def _booked(self, booked: Booked) -> Iterator[_Line]:
-        first = len(self.state.nodes)
-        nodes = tuple(
-            Node(first + at, node.parent, node.chain, node.message, node.blob)
-            for at, node in enumerate(booked.allocation.nodes)
-        )
-        yield self._line(booked.allocation, booked.blobs, nodes)
-        if booked.collection:
-            edits = {edit.handle: edit.cell for edit in booked.collection.edits}  # one content, one handle
-            stubs = tuple(Stub(handle, cell) for handle, cell in edits.items() if handle not in self.state.by_handle)
-            yield self._line(booked.collection, stubs=stubs)
-
-    def _unread(self, pending: _Unread) -> _Line:
-        text, reason = pending.text, clean(pending.reason)
-        digest = hashlib.sha256(text).digest() if text else b""
-        entry = Bypass(at=pending.at, call=pending.call, reason=reason, received=digest, size=len(text))
-        return self._line(entry, (text,) if text else ())
-
-    def _line(
-        self, entry: AnyEntry, blobs: Sequence[bytes] = (), nodes: Sequence[Node] = (), stubs: Sequence[Stub] = ()
-    ) -> _Line:
-        return entry, self._journal.record(entry, blobs, nodes, stubs)
-
-    def _write(self, *lines: _Line) -> Future[None]:
-        """Take entries, all of which could be encoded, into the state and into the journal."""
-        for entry, _ in lines:
-            self._apply(entry)
-            try:
-                self.kit.observe(self.state, entry)
-            except Exception:  # a reader's fault must not come between state and journal
-                pass
-        return self._journal.write(*(record for _, record in lines), call=getattr(lines[-1][0], "call", b""))
-
-    def _apply(self, entry: AnyEntry) -> None:
-        try:
-            self.state.apply(entry)
-        except Exception:
-            self._journal.broken = True  # what was taken in part, and is not written, must not be built on
-            raise
 
 
 def drain(steps: Generator[None, None, T]) -> T:

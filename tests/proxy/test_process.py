@@ -194,12 +194,14 @@ async def test_a_bad_setting_is_one_line_and_exit_code_3(tmp_path, flags, words)
 
 
 async def test_an_unknown_policy_is_one_line_and_exit_code_3(tmp_path):
-    code, said = await refused(tmp_path, "--upstream", "http://x", "--policy", "eeden")
+    code, said = await refused(tmp_path, "--port", "0", "--upstream", "http://x", "--policy", "eeden")
     assert (code, said.splitlines()) == (3, ["ctxgc: unknown preset 'eeden': did you mean 'eden'?"])
 
 
 async def test_a_store_that_is_none_is_one_line_and_exit_code_4(tmp_path):
     (tmp_path / "a.db").write_text("not a database, and long enough to be seen as one that is not" * 20)
-    code, said = await refused(tmp_path, "--upstream", "http://x", "--store", f"sqlite:///{tmp_path / 'a.db'}")
+    code, said = await refused(
+        tmp_path, "--port", "0", "--upstream", "http://x", "--store", f"sqlite:///{tmp_path / 'a.db'}"
+    )
     assert code == 4
     assert len(said.splitlines()) == 1
