@@ -23,7 +23,7 @@ from ctxgc.core.spans import Malformed
 from ctxgc.proxy.encoding import TooLarge, Undecodable, decode
 from ctxgc.proxy.exchange import ClientGone, Exchange
 from ctxgc.proxy.headers import Raw, stored, to_upstream
-from ctxgc.proxy.relay import Relayed, relay
+from ctxgc.proxy.relay import Copy, Relayed, relay
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.session import Prepared, Session, Sessions
 from ctxgc.telemetry import Figures
@@ -51,6 +51,7 @@ class Ticket:
     began: float = field(default_factory=perf_counter)
     status: int = 0
     answer: dict[str, str] = field(default_factory=dict)
+    copy: Copy | None = None
     settled: bool = False
 
 
@@ -81,7 +82,8 @@ class Chat:
             raise
         finally:
             if not ticket.settled:
-                await self._settle(ticket, None, unanswered)
+                relayed = ticket.copy.relayed(whole=False) if ticket.copy else None
+                await self._settle(ticket, relayed, unanswered)
 
     async def _prepare(self, exchange: Exchange, raw: bytes) -> Ticket:
         """Decide what to send; whatever is wrong with the body or with us, it is sent as it came."""
@@ -115,7 +117,9 @@ class Chat:
             response = await self._response(exchange, ticket, opened)
             ticket.status, ticket.answer = response.status, stored(response.raw_headers)
             reader = self._sessions.kit.codec.reader(stream=response.content_type == "text/event-stream")
-            await relay(exchange, response, reader, lambda relayed: self._settle(ticket, relayed, ""))
+            encoding = response.headers.get("content-encoding", "identity").lower().replace("identity", "")
+            ticket.copy = Copy(reader, encoding)
+            await relay(exchange, response, ticket.copy, lambda relayed: self._settle(ticket, relayed, ""))
 
     async def _response(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> aiohttp.ClientResponse:
         sending = asyncio.ensure_future(self._send(exchange, ticket, ticket.prepared.body, opened))
@@ -169,7 +173,7 @@ class Chat:
         return durable is not None and await in_time(durable)
 
     async def _settle(self, ticket: Ticket, relayed: Relayed | None, unanswered: str) -> None:
-        """Book how it ended, and wait until it is on disk. Without ``relayed``, ``unanswered`` says how.
+        """Book how it ended, and wait until it is on disk. ``unanswered`` says how, if its end was never relayed.
 
         The body of an error is not kept: some upstreams repeat the key in it.
         """
@@ -227,7 +231,7 @@ def _settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: fl
     return Settlement(
         at=at,
         call=ticket.prepared.call,
-        outcome=_outcome(ticket, relayed) if relayed else unanswered,
+        outcome=unanswered or _outcome(ticket, relayed),
         status=ticket.status,
         model=(reply.model if reply else "") or ticket.prepared.model,
         usage=reply.usage if reply else None,
@@ -237,7 +241,7 @@ def _settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: fl
     )
 
 
-def _outcome(ticket: Ticket, relayed: Relayed) -> str:
-    if ticket.status >= 400 or relayed.reply.error:
+def _outcome(ticket: Ticket, relayed: Relayed | None) -> str:
+    if relayed is None or ticket.status >= 400 or relayed.reply.error:
         return "error"
     return "ok" if relayed.whole and relayed.reply.complete else "partial"

@@ -12,6 +12,7 @@ from time import perf_counter
 
 import aiohttp
 
+from ctxgc.proxy.encoding import decode
 from ctxgc.proxy.exchange import Exchange
 from ctxgc.proxy.headers import to_client
 from ctxgc.wire.codec import Reply, ReplyReader
@@ -37,14 +38,14 @@ class Relayed:
     first_byte: float
 
 
-async def relay(exchange: Exchange, response: aiohttp.ClientResponse, reader: ReplyReader, release: Release) -> None:
-    """Relay ``response``; before its last bytes go out, ``release`` is awaited.
+async def relay(exchange: Exchange, response: aiohttp.ClientResponse, copy: Copy, release: Release) -> None:
+    """Relay ``response``, with a copy to ``copy``; before its last bytes go out, ``release`` is awaited.
 
     The last bytes are those from ``[DONE]`` on in a stream, and else the last piece that arrived. An answer that the
     upstream breaks off is broken off here too, without an end.
     """
     await exchange.start(response.status, to_client(response.raw_headers))
-    copy, hold = _Copy(reader), _Hold(stream=response.content_type == "text/event-stream")
+    hold = _Hold(stream=response.content_type == "text/event-stream")
     whole = True
     try:
         async for chunk in arriving(response.content):
@@ -76,22 +77,31 @@ async def arriving(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
         raise
 
 
-class _Copy:
-    """What is kept of an answer and read of it. A fault of the reader's costs what it read, and not the answer."""
+class Copy:
+    """What is kept of an answer and read of it. A fault of the reader's costs what it read, and not the answer.
 
-    def __init__(self, reader: ReplyReader) -> None:
+    An answer that comes compressed, though that was not asked for, is kept as it came and read at its end.
+    """
+
+    def __init__(self, reader: ReplyReader, encoding: str = "") -> None:
         self._reader: ReplyReader | None = reader
+        self._encoding = encoding
         self._parts: list[bytes] = []
         self._size = 0
         self._first = 0.0
 
     def take(self, chunk: bytes, came: float) -> None:
+        """Take a piece that came at that moment, by ``perf_counter``."""
         self._first = self._first or came
         self._size += len(chunk)
         if self._size <= COPY_LIMIT:
             self._parts.append(chunk)
         else:
             self._parts.clear()
+        if not self._encoding:
+            self._read(chunk)
+
+    def _read(self, chunk: bytes) -> None:
         try:
             if self._reader:
                 self._reader.feed(chunk)
@@ -99,7 +109,10 @@ class _Copy:
             self._reader = None
 
     def relayed(self, *, whole: bool) -> Relayed:
+        """What came of it, now that nothing more will."""
         try:
+            if self._encoding:
+                self._read(decode(b"".join(self._parts), self._encoding, COPY_LIMIT))
             reply = self._reader.finish() if self._reader else Reply(complete=False)
         except Exception:
             reply = Reply(complete=False)

@@ -30,6 +30,10 @@ from ctxgc.telemetry import Figures
 from ctxgc.tokens.measure import meter_for
 
 _TYPICAL = "gpt-5"
+_RETRY = 5.0
+"""Seconds between two attempts to store what a failing store has not taken."""
+_LAST = 1.0
+"""Seconds that the end waits for a store to take what it has not."""
 
 
 @asynccontextmanager
@@ -53,13 +57,31 @@ async def running(
             app = Proxy(upstream, chat, own, figures, hosts=hosts, limit=config.body_limit)
             server = uvicorn.Server(_server_config(app))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
+            retrying = asyncio.create_task(_retrying(sessions))
             try:
                 yield serving
             finally:
                 server.should_exit = True
                 await serving
+                retrying.cancel()
+                await _flush(sessions)
     finally:
         store.close()
+
+
+async def _retrying(sessions: Sessions) -> None:
+    """Offer a store that failed what it has not taken, until it does."""
+    while True:
+        await asyncio.sleep(_RETRY)
+        for session in sessions:
+            session.retry()
+
+
+async def _flush(sessions: Sessions) -> None:
+    """Give what is not on disk a last chance. What was answered was answered, so this does not wait for ever."""
+    last = [future for session in sessions if (future := session.retry())]
+    if last:
+        await asyncio.wait([asyncio.wrap_future(future) for future in last], timeout=_LAST)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -162,6 +162,13 @@ class Session:
         self.admit()
         self._books.journal.flush()
 
+    def retry(self) -> Future[None] | None:
+        """Try once more to store what a failing store has not taken; nothing else would, while nothing is asked.
+
+        Done when that is on disk; None if nothing waits.
+        """
+        return self._books.journal.write() if self._books.journal.waiting else None
+
     def recall(self, handle: str, *, by: str = "host") -> str:
         """The content behind a handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
         self.admit()

@@ -39,7 +39,7 @@ FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "finding, inside": (Sessions, "_by_chain", later_fault),
     "reading the credential's history": (Sessions, "_resume", fault),
     "admitting": (Session, "admitting", later_fault),
-    "admission": ("ctxgc.session.session", "admission", later_fault),
+    "admission": ("ctxgc.session.booking", "admission", later_fault),
     "folding": (State, "_allocate", fault),
     "settling": (Session, "settle", fault),
     "estimating": (Session, "estimated", fault),
@@ -237,3 +237,25 @@ async def test_with_strict_the_intent_is_on_disk_before_the_first_byte_leaves(st
 async def test_the_check_finds_that_available_does_not_wait(observing, upstream):
     with pytest.raises(AssertionError, match="before its intent"):
         await waits_for_the_intent(observing, upstream)
+
+
+async def test_what_a_failing_store_did_not_take_is_offered_again_though_nothing_more_is_asked(
+    start, upstream, monkeypatch
+):
+    monkeypatch.setattr("ctxgc.proxy.server._RETRY", 0.01)
+    async with start(**SMALL) as running:
+        running.store.error = UNAVAILABLE
+        assert (await running.chat(tooled())).status == 200
+        assert not running.store.of(Allocation)
+        running.store.error = None
+        assert len(await running.store.until(Settlement)) == 1
+        (state,) = running.check()
+        assert state.calls == 1
+
+
+async def test_what_a_failing_store_did_not_take_is_offered_again_at_the_end(start, upstream):
+    async with start(**SMALL) as running:
+        running.store.error = UNAVAILABLE
+        assert (await running.chat(tooled())).status == 200
+        running.store.error = None
+    assert len(running.store.of(Settlement)) == 1

@@ -136,3 +136,18 @@ async def test_requests_under_way_are_counted_down_again(observing, upstream):
     metrics = (await observing.ask(request(method="GET", target="/metrics"))).body.decode()
     (line,) = (line for line in metrics.splitlines() if line.startswith("ctxgc_") and "in_flight" in line)
     assert float(line.split()[-1]) == 0
+
+
+async def test_what_a_client_had_of_an_answer_when_it_left_is_kept(observing, upstream):
+    upstream.answers(streaming())
+    await leaves(observing, upstream, ASK, after=len(event("one")))
+    (settled,) = await observing.store.until(Settlement)
+    assert settled.outcome == "aborted"
+    assert observing.store.blob(settled.reply) == event("one")
+
+
+async def test_of_an_answer_that_never_began_nothing_is_kept(observing, upstream):
+    upstream.answers(silent())
+    await leaves(observing, upstream, ASK, after=0)
+    (settled,) = await observing.store.until(Settlement)
+    assert (settled.outcome, settled.reply) == ("aborted", b"")

@@ -214,6 +214,19 @@ async def test_a_compressed_answer_is_relayed_with_its_header(observing, upstrea
     assert answer.header("content-encoding") == "gzip"
     assert answer.header("content-length") == str(len(packed))
     identical(answer.body, packed)
+    (settled,) = observing.store.of(Settlement)
+    assert (settled.outcome, settled.usage) != ("ok", None)
+    assert observing.store.blob(settled.reply) == packed
+
+
+async def test_a_compressed_answer_is_read_like_a_plain_one(observing, upstream):
+    for packed, encoding in ((ANSWER, "identity"), (gzip.compress(ANSWER), "gzip"), (b"not gzip", "gzip")):
+        headers = [("Content-Type", "text/event-stream"), ("Content-Encoding", encoding)]
+        upstream.answers(whole(packed, headers=headers))
+        await observing.ask(ASK)
+    plain, opened, broken = await observing.store.until(Settlement, 3)
+    assert plain.usage == opened.usage != broken.usage
+    assert [plain.outcome, opened.outcome, broken.outcome] == ["ok", "ok", "partial"]
 
 
 async def test_an_answer_that_ends_with_its_connection_is_relayed(observing, upstream):

@@ -279,6 +279,15 @@ def test_what_breaks_a_rule_is_not_sent(store, name: str) -> None:
     checks.originals(session, session.kit)
 
 
+@pytest.mark.parametrize("name", ["two messages", "no json", "nothing"])
+def test_what_does_not_read_back_is_not_sent_even_if_no_rule_forbids_it(store, name: str) -> None:
+    codec = corrupting(CORRUPTIONS[name])
+    codec.problems = lambda before, after: ()  # type: ignore[method-assign]
+    prepared = send(fresh(kit(store, codec=codec)), FIRST)
+    assert prepared.body == FIRST
+    assert prepared.bypass.startswith("validator: ")
+
+
 def test_control_without_a_corruption_the_same_request_is_edited(store) -> None:
     assert send(fresh(kit(store, codec=corrupting(lambda raw: raw))), FIRST).body != FIRST
 

@@ -119,6 +119,8 @@ def test_a_refused_record_breaks_the_journal(store, journal) -> None:
         refused(journal).result()
     assert journal.broken
     assert not journal.waiting
+    with pytest.raises(Broken):
+        journal.flush()
 
 
 def test_nothing_follows_what_was_lost(store, journal) -> None:

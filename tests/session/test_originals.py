@@ -67,9 +67,11 @@ def test_every_call_rebuilds_to_the_bytes_that_came_and_left(used: Kit) -> None:
 
 def test_a_big_body_is_kept_in_blobs_and_only_once(used: Kit) -> None:
     tools = [{"type": "function", "function": {"name": f"tool_{number}", "description": LONG}} for number in range(20)]
+    small = {f"option_{number}": "a few words of no use" for number in range(60)}
     session = fresh(used)
     for number in range(3):
-        send(session, body([user(), *exchange(number, "r")], STYLES[number], tools=tools, metadata={"x": LONG}))
+        big = {"tools": tools, "metadata": {"x": LONG}}
+        send(session, body([user(), *exchange(number, "r")], STYLES[number], **big, **small))
     session.flush()
     assert list(disagreements(entries(used.store), used.store, used.codec)) == []
     assert all(len(stored.body) < 20_000 for stored in used.store.entries(KEY))

@@ -25,6 +25,7 @@ from tests.session.scripts import (
     agent,
     body,
     drive,
+    dump,
     exchange,
     fresh,
     kit,
@@ -178,8 +179,9 @@ def test_a_branch_keeps_what_was_decided_before_the_fork() -> None:
         assert values(again.body)[:6] == values(main.body)
 
 
-def test_a_helper_call_is_no_divergence() -> None:
-    helper = body([system("name this conversation"), user("do it")])
+@pytest.mark.parametrize("prompt", ["name this conversation", system()["content"]])
+def test_a_helper_call_is_no_divergence(prompt: str) -> None:
+    helper = body([system(prompt), user("another task")])
     with memory() as store:
         used = kit(store)
         session = fresh(used)
@@ -221,6 +223,19 @@ def test_a_moved_marker_is_still_rebuilt_two_requests_later() -> None:
         send(session, body([system(), user(), *exchange(1)]))
         send(session, body([system(), user(), *exchange(1), *exchange(2)]))
         session.flush()
+        checks.originals(session, used)
+
+
+def test_other_spaces_between_the_same_messages_are_still_rebuilt() -> None:
+    raws = [dump(message) for message in GROWING[1]]
+    with memory() as store:
+        used = kit(store)
+        session = fresh(used)
+        for style in STYLES:
+            for end in (2, 4, 6):
+                send(session, body(raws[:end], style))
+        session.flush()
+        assert len(session.state.nodes) == 6
         checks.originals(session, used)
 
 
