@@ -195,6 +195,16 @@ def test_a_message_that_the_client_refuses_is_refused_by_the_client(server, stor
     assert server.bodies == []
 
 
+def test_a_fault_in_booking_does_not_take_the_answer_away(server, store, monkeypatch) -> None:
+    def fail(*_args: Any, **_more: Any) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("ctxgc.client.settle", fail)
+    with client(server, store) as wrapped:
+        assert create(wrapped, OPENING).choices[0].message.content == "ok"
+        assert len(list(create(wrapped, OPENING, stream=True))) == 4
+
+
 def test_a_store_that_is_closed_stops_nothing(server) -> None:
     with memory() as store:
         pass

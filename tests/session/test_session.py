@@ -51,6 +51,7 @@ def allocations(used, key=KEY):
 
 
 @given(scripts(own=True))
+@settings(max_examples=50)
 def test_what_was_sent_for_a_history_is_sent_again(script: Script) -> None:
     with memory() as store:
         used = kit(store)
@@ -62,6 +63,7 @@ def test_what_was_sent_for_a_history_is_sent_again(script: Script) -> None:
 
 
 @given(scripts(own=True))
+@settings(max_examples=50)
 def test_the_journal_tells_the_live_state(script: Script) -> None:
     with memory() as store:
         used = kit(store)
@@ -70,6 +72,7 @@ def test_the_journal_tells_the_live_state(script: Script) -> None:
 
 
 @given(scripts(own=True))
+@settings(max_examples=50)
 def test_every_token_belongs_to_a_cell_and_a_tag(script: Script) -> None:
     with memory() as store:
         session, _ = drive(script, kit(store))
@@ -77,6 +80,7 @@ def test_every_token_belongs_to_a_cell_and_a_tag(script: Script) -> None:
 
 
 @given(scripts(own=True))
+@settings(max_examples=50)
 def test_every_call_can_be_rebuilt_as_it_came_and_as_it_left(script: Script) -> None:
     with memory() as store:
         used = kit(store)
@@ -85,6 +89,7 @@ def test_every_call_can_be_rebuilt_as_it_came_and_as_it_left(script: Script) -> 
 
 
 @given(scripts())
+@settings(max_examples=50)
 def test_every_stub_is_shorter_and_leads_back(script: Script) -> None:
     with memory() as store:
         used = kit(store)
@@ -96,7 +101,7 @@ def test_every_stub_is_shorter_and_leads_back(script: Script) -> None:
 
 
 @given(scripts())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_restart_anywhere_changes_no_byte(script: Script) -> None:
     """Sent with all memory of it, and with none: the session is read from the store before every request."""
     forgetful = [step for text in filter(None, script) for step in (None, text)]
@@ -107,7 +112,7 @@ def test_a_restart_anywhere_changes_no_byte(script: Script) -> None:
 
 
 @given(scripts())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_the_same_requests_are_sent_as_the_same_bytes(script: Script) -> None:
     with memory() as one, memory() as other:
         _, first = drive(script, kit(Known(one)))
@@ -116,7 +121,7 @@ def test_the_same_requests_are_sent_as_the_same_bytes(script: Script) -> None:
 
 
 @given(scripts())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_without_policies_bytes_go_through(script: Script) -> None:
     with memory() as store:
         _, sent = drive(script, kit(store, policies=()))
@@ -124,7 +129,7 @@ def test_without_policies_bytes_go_through(script: Script) -> None:
 
 
 @given(scripts(), st.lists(st.booleans(), min_size=1))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_store_that_comes_and_goes_loses_nothing(script: Script, up: list[bool]) -> None:
     with memory() as store:
         faulty = FaultyStore(store)
@@ -140,7 +145,7 @@ def test_a_store_that_comes_and_goes_loses_nothing(script: Script, up: list[bool
 
 
 @given(scripts(), st.integers(0, 7))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_going_plain_at_any_time(script: Script, at: int) -> None:
     with memory() as store:
         used = kit(store)

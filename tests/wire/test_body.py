@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxgc.core.spans import Malformed, Span
@@ -52,12 +52,14 @@ def rejoined(body: Body) -> bytes:
 
 
 @given(requests())
+@settings(max_examples=40)
 def test_the_parts_of_a_body_rejoin_to_the_same_bytes(request) -> None:
     text = join(request)
     assert rejoined(split(text, "messages")) == text
 
 
 @given(requests())
+@settings(max_examples=40)
 def test_messages_and_fields_are_the_bytes_that_came(request) -> None:
     body = split(join(request), "messages")
     assert [span.of(body.text).decode() for span in body.messages] == request[2]
@@ -69,6 +71,7 @@ def test_messages_and_fields_are_the_bytes_that_came(request) -> None:
 
 
 @given(requests(minimum=1), st.data())
+@settings(max_examples=40)
 def test_resuming_comes_to_what_a_whole_split_does(request, data) -> None:
     before, separator, found, after = request
     count = data.draw(st.integers(1, len(found)))
@@ -79,6 +82,7 @@ def test_resuming_comes_to_what_a_whole_split_does(request, data) -> None:
 
 
 @given(requests(minimum=1), requests(minimum=1))
+@settings(max_examples=40)
 def test_a_body_that_begins_otherwise_is_not_resumed(one, other) -> None:
     known = split(join(other), "messages").known()
     text = join(one)
