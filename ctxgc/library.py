@@ -67,12 +67,14 @@ class Conversation:
         ``tags`` gives messages (by index) tags of the application's own, ``pins`` keeps messages byte for byte.
         ``tools`` and ``model`` are those of the call, to be counted. Never raises for anything that is in a message.
         """
+        messages = list(messages)
         with self._lock:
             return self._prepare(messages, tools, model or self._model, tags or {}, frozenset(pins))
 
     def _prepare(
         self, messages: Messages, tools: Sequence[Any], model: str, tags: Mapping[int, str], pins: frozenset[int]
     ) -> list[Any]:
+        self._last = None
         try:
             if self._session.broken:  # its journal has lost an entry, or another process has added one
                 self._session = _reopened(self._session.key, self._session.kit)
@@ -80,8 +82,9 @@ class Conversation:
             self._last = self._session.prepare(request_body(raws, model, {"tools": tools} if tools else {}))
             return outgoing(messages, self._last.body)
         except Exception as error:  # fail open: what JSON cannot hold is for the client library to refuse
-            reason = f"fault: {type(error).__name__}"
-            self._last = self._session.bypass(self._session.kit.new_id(), b"", reason)
+            if self._last is None:
+                reason = f"fault: {type(error).__name__}"
+                self._last = self._session.bypass(self._session.kit.new_id(), b"", reason)
             return list(messages)
 
     def settle(self, reply: Any = None, *, error: str = "") -> None:

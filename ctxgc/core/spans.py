@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -72,18 +72,15 @@ def replace(text: bytes, edits: dict[Path, str]) -> bytes:
 
     Raises ``Malformed`` for a path that leads nowhere, or to a part of what another one leads to.
     """
-    cuts = []
-    for path, value in edits.items():
-        span = find(text, path)
-        if span is None:
-            raise Malformed(f"no value at {path!r}")
-        cuts.append((span.start, span.end, encode(value)))
-    cuts.sort(reverse=True)
-    if any(end > later for (later, *_), (_, end, _) in pairwise(cuts)):
+    cuts = sorted(_locate(text, edits, 0))
+    if any(end > start for (_, end, _), (start, *_) in pairwise(cuts)):
         raise Malformed("one path leads into another")
-    for start, end, value_bytes in cuts:
-        text = text[:start] + value_bytes + text[end:]
-    return text
+    parts: list[bytes] = []
+    last = 0
+    for start, end, value in cuts:
+        parts += (text[last:start], encode(value))
+        last = end
+    return b"".join((*parts, text[last:]))
 
 
 def remove(text: bytes, key: str) -> bytes:
@@ -107,6 +104,32 @@ def encode(value: str) -> bytes:
         return json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(value).encode()
+
+
+def _locate(text: bytes, edits: Mapping[Path, str], base: int) -> Iterator[tuple[int, int, str]]:
+    """Where the edited values lie: each container is looked through once, however many of its parts are edited."""
+    groups: dict[str | int, dict[Path, str]] = {}
+    for path, value in edits.items():
+        if not path:
+            yield base, base + len(text), value
+        else:
+            groups.setdefault(path[0], {})[path[1:]] = value
+    spans = _children(text, groups)
+    for step, inner in groups.items():
+        span = spans.get(step)
+        if span is None:
+            raise Malformed(f"no value at {step!r}")
+        yield from _locate(span.of(text), inner, base + span.start)
+
+
+def _children(text: bytes, steps: Collection[str | int]) -> dict[str | int, Span]:
+    """The parts of a container that the steps (keys, or indices) lead to, as far as there are any."""
+    if not steps:
+        return {}
+    if isinstance(next(iter(steps)), str):
+        return {span.key: span for span in members(text)}
+    found = elements(text)
+    return {step: found[step] for step in steps if isinstance(step, int) and -len(found) <= step < len(found)}
 
 
 def _decode(decoder: msgspec.json.Decoder[T], text: bytes) -> tuple[T, bytes]:

@@ -56,7 +56,8 @@ class Toolset:
     tally: Tally
 
 
-ROOT = Node(-1, -1, -1, 0, bytes(32), b"", b"", "", False, (), {}, {})
+_NOTHING: Tally = {}
+ROOT = Node(-1, -1, -1, 0, bytes(32), b"", b"", "", False, (), _NOTHING, _NOTHING)
 
 
 class State:
@@ -136,7 +137,8 @@ class State:
         number, parent = len(self.nodes), self.node(new.parent)
         cells = tuple(self._cell(cell, number, new.turn) for cell in new.cells)
         received = add(parent.received, ((cell.tag, cell.tokens) for cell in new.cells))
-        sent = add(parent.sent, ((cell.tag, cell.tokens) for cell in new.cells))
+        same = parent.sent is parent.received  # nothing on the path is edited: one tally serves both
+        sent = received if same else add(parent.sent, ((cell.tag, cell.tokens) for cell in new.cells))
         node = Node(
             number, new.parent, parent.depth + 1, new.turn, new.chain, new.blob, new.gap, new.role, new.eden,
             cells, received, sent,
@@ -158,15 +160,17 @@ class State:
         return number
 
     def _collect(self, entry: Collection) -> None:
+        texts: dict[int, dict[int, str]] = {}
         for edit in entry.edits:
             self.edits[edit.cell] = edit
             self.by_handle[edit.handle] = edit.cell
             self.cells[edit.cell] = replace(self.cells[edit.cell], sent=edit_tokens(self.cells[edit.cell], edit))
             node = self.nodes[self.owners[edit.cell]]
-            texts = {**node.edits, node.cells.index(edit.cell): edit.text}
-            self.nodes[node.id] = replace(node, edits=texts)
-        if entry.edits:
-            self._retally(min(self.owners[edit.cell] for edit in entry.edits))
+            texts.setdefault(node.id, {})[edit.cell - node.cells[0]] = edit.text  # a node's cells are numbered in a row
+        for number, edits in texts.items():
+            self.nodes[number] = replace(self.nodes[number], edits={**self.nodes[number].edits, **edits})
+        if texts:
+            self._retally(min(texts))
 
     def _take_back(self) -> None:
         """Nothing is sent in another form any more; handles still lead to what they stood for."""

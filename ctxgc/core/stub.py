@@ -49,7 +49,7 @@ def pointer(handle: str, site: str) -> str:
 
 def defuse(text: str) -> str:
     """``text`` with everything that could pass for a stub made visibly not one; most texts come back as they are."""
-    if text.isascii() and "ctxgc" not in text.lower():
+    if text.isascii() and "[" not in text:  # the bracket is the one part of a disguise that ASCII has no other form of
         return text
     return _CANDIDATE.sub(lambda found: "[quoted ctxgc:" if _folded(found[0][1:-1]) == "ctxgc" else found[0], text)
 

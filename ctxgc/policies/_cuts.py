@@ -17,6 +17,10 @@ from ctxgc.core import spans
 LONGEST = 512
 """Code points of the longest grapheme that is recognised; a longer one (no script has any) may be cut."""
 
+HUGE = 1_000_000
+"""Characters above which a text is not looked through as a whole."""
+
+_NEWLINE = re.compile("\n")
 _DOMINANT = 0.75
 _DEPTH = 8
 _BEHIND = 32
@@ -37,17 +41,39 @@ class Cuts:
 
     unit: str
     at: Sequence[int]
+    middle: int = 0
+    skipped: int = 0
+
+    def number(self, unit: int) -> int:
+        """The number of a unit counted from 1, with the ``skipped`` ones that are part of the ``middle`` one."""
+        return unit + 1 if unit < self.middle or not self.skipped else unit + 1 + self.skipped
 
 
-def levels(text: str) -> Iterable[Cuts]:
-    """The ways to cut a text into whole units, the most meaningful first: JSON elements, then lines."""
+def levels(text: str, window: int) -> Iterable[Cuts]:
+    """The ways to cut a text into whole units, the most meaningful first: JSON elements, then lines.
+
+    Of a text that is longer than two windows (in characters) only the lines in its first and last one are looked at,
+    and no elements: what lies between is one unit, of ``skipped`` more lines. It goes whatever else does.
+    """
+    if len(text) > max(2 * window, HUGE):
+        yield _ends(text, window)
+        return
     starts = _elements(text) if text[:64].lstrip()[:1] in ("{", "[") else ()
     if len(starts) > 1:
         yield Cuts("elements", (0, *starts[1:], len(text)))
-    ends = [found.end() for found in regex.finditer("\n", text)]
-    if not ends or ends[-1] != len(text):
-        ends.append(len(text))
-    yield Cuts("lines", (0, *ends))
+    yield Cuts("lines", (0, *_lines(text, 0, len(text))))
+
+
+def _ends(text: str, window: int) -> Cuts:
+    head, tail = _lines(text, 0, window)[:-1], _lines(text, len(text) - window, len(text))
+    skipped = max(text.count("\n", head[-1] if head else 0, tail[0]) - 1, 0)
+    return Cuts("lines", (0, *head, *tail), len(head), skipped)
+
+
+def _lines(text: str, start: int, end: int) -> list[int]:
+    """The offsets behind the line ends between two offsets, and the second of these."""
+    ends = [found.end() for found in _NEWLINE.finditer(text, start, end)]
+    return ends if ends and ends[-1] == end else [*ends, end]
 
 
 def around(text: str, at: int) -> tuple[int, int]:

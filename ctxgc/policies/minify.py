@@ -39,6 +39,19 @@ _FILES = (
     "create",
     "*diff*",
     "*notebook*",
+    "*git*",
+    "*content*",
+    "*document*",
+    "*object*",
+    "*config*",
+    "*show*",
+    "*print*",
+    "*download*",
+    "fs.*",
+    "head",
+    "tail",
+    "sed",
+    "jq",
 )
 # A search shows lines of files as they stand; of a file that is one line of JSON, the whole.
 _SEARCHES = ("*grep*", "*search_dir*", "rg", "*ripgrep*", "*search_code*")
@@ -70,10 +83,12 @@ class Minify:
     ``except_tools``: tools left alone, as shell patterns, upper and lower case alike; by default those that read,
     edit or search files, and shells and interpreters, which may print one. A tool without a name is left alone too.
     ``min_saving``: characters that must go for it to be done; the note about it takes some itself.
+    ``max_size``: characters of the longest text that is looked at; a longer one is for truncation.
     """
 
     except_tools: tuple[str, ...] = _FILES + _SEARCHES + _SHELLS
     min_saving: int = 200
+    max_size: int = 1_000_000
 
     @property
     def name(self) -> str:
@@ -83,7 +98,11 @@ class Minify:
     def propose(self, heap: Heap) -> Iterable[Verdict]:
         """A verdict for each arrival that is JSON with enough whitespace between its parts."""
         for arrival in heap.eden:
-            if not _looks_like_json(arrival.text) or self._spared(arrival.block.name):
+            if (
+                len(arrival.text) > self.max_size
+                or not _looks_like_json(arrival.text)
+                or self._spared(arrival.block.name)
+            ):
                 continue
             text = _STRING_OR_SPACE.sub(r"\1", arrival.text)
             if len(arrival.text) - len(text) >= self.min_saving and _is_json(arrival.text):

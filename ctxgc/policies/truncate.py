@@ -20,6 +20,8 @@ GAP = 100
 """The least number of characters left out at a time: a stub is shorter, and must be."""
 
 _CHARACTERS_PER_TOKEN = 4.0
+_WINDOW = 32
+"""Characters at either end of a very long text, per token of the budget, that are looked at for lines."""
 
 Measure = Callable[[int], int]
 
@@ -30,7 +32,7 @@ class Truncate:
 
     The head gets the leading units that fit in its share, the tail the trailing ones that fit in the rest, and the
     head what is then left: neither could take one more unit. Smaller units are used where whole ones would fill
-    less than half of the budget.
+    less than half of the budget. Of a text above a million characters only the ends are looked at, and only for lines.
 
     ``budget``: tokens per result, stub included; at least 64, or 0 for no limit.
     ``tools``: budgets of their own, as pairs of a shell pattern for the tool's name and tokens; the first that
@@ -68,12 +70,13 @@ class Truncate:
     def _verdict(self, heap: Heap, arrival: Arrival, budget: int) -> Verdict:
         room, text = max(0, budget - heap.stub_tokens), arrival.text
         reason = f"over {budget} tokens"
-        for cuts in levels(text):
+        for cuts in levels(text, _WINDOW * budget):
             (head, tail), used = _units(heap.count, text, cuts, room, self.head)
             if 2 * used >= room:
                 total = len(cuts.at) - 1
                 keep = _spans(cuts.at[head], cuts.at[total - tail], len(text))
-                gaps = ((head + 1, total - tail),)
+                gaps = ((head + 1, cuts.number(total - tail - 1)),)
+                total += cuts.skipped
                 return Verdict(arrival.id, self.name, "truncate", reason, keep, unit=cuts.unit, gaps=gaps, total=total)
         keep = _graphemes(heap.count, text, room, self.head)
         return Verdict(arrival.id, self.name, "truncate", reason, keep)

@@ -32,6 +32,8 @@ SLICE = 0.002
 """Seconds after which work on a long history lets other streams be served."""
 GRACE = 0.02
 """Seconds that an upstream has to answer before a request is booked: nothing then competes with a quick answer."""
+REFUSED = (400, 422)
+"""Statuses with which providers say that a request is not valid."""
 PATIENCE = 10.0
 """Seconds that the end of an answer waits for a store that does not answer."""
 _UNRECORDED = "the audit store cannot be written, and audit is strict"
@@ -130,7 +132,7 @@ class Chat:
             response = await sending
         finally:
             sending.cancel()
-        if response.status == 400 and ticket.prepared.body != ticket.original:
+        if response.status in REFUSED and ticket.prepared.body != ticket.original:
             return await self._again(exchange, ticket, opened) or response
         return response
 
@@ -140,7 +142,7 @@ class Chat:
             again = await self._send(exchange, ticket, ticket.original, opened)
         except (aiohttp.ClientError, TimeoutError, OSError):
             return None
-        if again.status == 400:
+        if again.status in REFUSED:
             return None
         if again.status < 400:
             await self._go_plain(ticket)
@@ -149,7 +151,7 @@ class Chat:
     async def _go_plain(self, ticket: Ticket) -> None:
         try:
             async with self._lock(ticket.session):
-                ticket.session.go_plain(ticket.prepared.call, "refused: the provider answered 400 to an edited request")
+                ticket.session.go_plain(ticket.prepared.call, "refused: the provider found an edited request not valid")
         except Exception as error:  # fail open
             self._figures.bypassed(f"fault: {type(error).__name__}")
 

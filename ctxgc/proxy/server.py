@@ -74,7 +74,10 @@ async def _retrying(sessions: Sessions) -> None:
     while True:
         await asyncio.sleep(_RETRY)
         for session in sessions:
-            session.retry()
+            try:
+                session.retry()
+            except Exception:  # one session's fault must not end the attempts for all
+                pass
 
 
 async def _flush(sessions: Sessions) -> None:

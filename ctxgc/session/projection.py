@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxgc.core.block import Kind
 from ctxgc.core.journal import Variant
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
@@ -63,7 +64,8 @@ def project(
     same_prefix = track is None or track.sent is track.known.prefix
     if before == after and same_prefix:
         return Outgoing(body.text, body.end)
-    if before != after and (found := codec.problems(before, after)):
+    first = _unchecked(before, after, state, recognised, planned)
+    if first is not None and (found := codec.problems(before[first:], after[first:])):
         raise Invalid(found[0])
     prefix = body.text[: body.start] if track is None else track.sent
     parts = [part for (gap, _), raw in zip(raws, after, strict=True) for part in (gap, raw)]
@@ -71,6 +73,35 @@ def project(
     text = history + body.text[body.end :]
     _check(text, prefix, track, len(raws), codec)
     return Outgoing(text, len(history))
+
+
+def _unchecked(
+    before: Sequence[bytes],
+    after: Sequence[bytes],
+    state: State,
+    recognised: Recognised,
+    planned: Sequence[Planned],
+) -> int | None:
+    """Where the part begins that is to be checked: at the call behind which the first message was changed just now.
+
+    What was changed in earlier requests was checked then, and is spliced from the journal.
+    """
+    variants = {variant.node for variant in recognised.variants}
+    known = recognised.known
+    news = (at for at in range(len(before)) if at >= len(known) or known[at] in variants)
+    first = next((at for at in news if before[at] != after[at]), None)
+    while first and not _calls(first - 1, state, recognised, planned):
+        first -= 1
+    return max(first - 1, 0) if first is not None else None
+
+
+def _calls(at: int, state: State, recognised: Recognised, planned: Sequence[Planned]) -> bool:
+    """Whether a message calls tools."""
+    if at < len(recognised.known):
+        cells = state.nodes[recognised.known[at]].cells
+        return any(state.cells[cell].kind is Kind.TOOL_CALL for cell in cells)
+    blocks = planned[at - len(recognised.known)].draft.message.blocks
+    return any(block.kind is Kind.TOOL_CALL for block in blocks)
 
 
 def _check(text: bytes, prefix: bytes, track: Track | None, count: int, codec: Codec) -> None:

@@ -47,6 +47,7 @@ class Session:
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
         self._pending: deque[Pending | Unread] = deque()
         self._durable: dict[bytes, Future[None]] = {}
+        self._preparing = 0
         self._books = Books(key, scope, origin, kit, self.state)
         self._mint = partial(stub.mint, kit.store.secret, key)
 
@@ -74,7 +75,7 @@ class Session:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way, so that the session may be let go and restored from its journal later."""
-        return not (self._pending or self.state.unsettled or self._books.journal.waiting)
+        return not (self._preparing or self._pending or self.state.unsettled or self._books.journal.waiting)
 
     @property
     def weight(self) -> int:
@@ -88,6 +89,7 @@ class Session:
     def preparing(self, text: bytes, resumed: Resumed | None = None) -> Generator[None, None, Prepared]:
         """``prepare`` in slices: yields where others may be served meanwhile."""
         call = self.kit.new_id()
+        self._preparing += 1
         try:
             yield from self.admitting()
             if resumed is None or resumed.track not in self.tracks:  # what was found before may be gone by now
@@ -97,6 +99,8 @@ class Session:
             reason = f"{type(error).__name__.lower()}: {error}"
         except Exception as error:  # fail open: no fault of ours may stop a request
             reason = f"fault: {type(error).__name__}"
+        finally:
+            self._preparing -= 1
         return self.bypass(call, text, reason)
 
     def resume(self, text: bytes) -> Resumed | None:
