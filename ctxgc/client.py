@@ -8,12 +8,13 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ctxgc.assemble import make_kit
 from ctxgc.core.policy import Policy
-from ctxgc.library import encode, outgoing, request_body, settle
+from ctxgc.library import encode, finish, outgoing, request_body, settle
 from ctxgc.session import Prepared, Session, Sessions, drain
 from ctxgc.store import Store, open_store
 
@@ -30,8 +31,9 @@ def wrap(
 ) -> Client:
     """A copy of an OpenAI client (``OpenAI``, ``AsyncOpenAI`` or alike) whose completions are measured and collected.
 
-    Conversations are told apart by the histories that are sent. ``store``, ``policies`` and ``tags`` as for
-    ``open_session``. Raises ``TypeError`` for what has no ``chat.completions.create``, ``StoreError``, ``PolicyError``.
+    Conversations are told apart by the histories that are sent. Copies made by ``copy`` and ``with_options`` are
+    wrapped too; ``parse`` and other helpers that do not call ``create`` go around ctxgc. ``store``, ``policies`` and
+    ``tags`` are as for ``open_session``. Raises ``TypeError`` for what has no ``chat.completions.create``, ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import preset
 
@@ -39,11 +41,26 @@ def wrap(
         raise TypeError(f"{type(client).__name__} is not an OpenAI client: it has no chat.completions")
     opened = open_store(store) if isinstance(store, str) else store
     kit = make_kit(opened, preset(policies) if isinstance(policies, str) else policies, tags)
-    calls = _Calls(Sessions(kit))
-    wrapped: Any = client.copy()  # type: ignore[attr-defined]
-    completions = wrapped.chat.completions
-    completions.create = _create(calls, completions.create)
+    sessions = Sessions(kit)
+    wrapped = _wrapped(client.copy(), _Calls(sessions))  # type: ignore[attr-defined]
+    weakref.finalize(wrapped, finish, sessions, opened if isinstance(store, str) else None)
     return wrapped  # type: ignore[no-any-return]
+
+
+def _wrapped(client: Any, calls: _Calls) -> Any:
+    """A client whose calls are ``calls``, and so are those of its copies."""
+    completions = client.chat.completions
+    completions.create = _create(calls, completions.create)
+    copy = client.copy
+
+    @functools.wraps(copy)
+    def copied(*args: Any, **given: Any) -> Any:
+        other = _wrapped(copy(*args, **given), calls)
+        other.__dict__["_ctxgc_origin"] = client  # while a copy lives, so does the store that its origin opened
+        return other
+
+    client.copy = client.with_options = copied
+    return client
 
 
 class _Calls:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 from uuid import uuid4
@@ -34,12 +35,18 @@ class Conversation:
     """
 
     def __init__(self, session: Session, store: Store, model: str, *, owns_store: bool) -> None:
-        self._session = session
+        self._current = [session]
         self._store = store
         self._owns_store = owns_store
         self._model = model
         self._lock = threading.RLock()
         self._last: Prepared | None = None
+        # A program may end without closing: what its last call left on the way to the disk must get there.
+        self._finish = weakref.finalize(self, finish, self._current, store if owns_store else None)
+
+    @property
+    def _session(self) -> Session:
+        return self._current[0]
 
     @property
     def state(self) -> State:
@@ -77,7 +84,7 @@ class Conversation:
         self._last = None
         try:
             if self._session.broken:  # its journal has lost an entry, or another process has added one
-                self._session = _reopened(self._session.key, self._session.kit)
+                self._current[0] = _reopened(self._session.key, self._session.kit, self._session)
             raws = [encode(_marked(message, tags.get(at), at in pins)) for at, message in enumerate(messages)]
             self._last = self._session.prepare(request_body(raws, model, {"tools": tools} if tools else {}))
             return outgoing(messages, self._last.body)
@@ -102,6 +109,7 @@ class Conversation:
     def close(self) -> None:
         """Wait until all is on disk, and let go of a store that was opened here. Raises ``StoreError``."""
         with self._lock:
+            self._finish.detach()
             try:
                 self._session.flush()
             finally:
@@ -180,11 +188,22 @@ def encode(value: Any) -> bytes:
         return json.dumps(value, default=_plain).encode()
 
 
-def _reopened(key: bytes, kit: Kit) -> Session:
+def _reopened(key: bytes, kit: Kit, broken: Session | None = None) -> Session:
     """The session of that key as the store has it, or a new one."""
     session = drain(Session.restoring(key, kit)) or Session(key, key, "in process", kit)
-    session.recover()
+    session.recover(broken)
     return session
+
+
+def finish(sessions: Iterable[Session], store: Store | None) -> None:
+    """Have everything on disk, as far as the store allows, and close it if it is given: at the end of a program."""
+    for session in sessions:
+        try:
+            session.flush()
+        except Exception:  # it was tried to the last
+            pass
+    if store is not None:
+        store.close()
 
 
 def _marked(message: Any, tag: str | None, pin: bool) -> Any:

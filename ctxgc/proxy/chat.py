@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -97,7 +97,7 @@ class Chat:
             if encoding.lower() != "identity":
                 text = decode(raw, encoding, self._limit)
                 headers = [(name, value) for name, value in headers if name.lower() != b"content-encoding"]
-            found = await in_slices(self._sessions.finding(exchange.headers, text))
+            found = await in_slices(self._sessions.finding(exchange.headers, text, exchange.query))
             session = found.session
             async with self._lock(session):
                 prepared = await in_slices(session.preparing(text, found.resumed))
@@ -107,21 +107,25 @@ class Chat:
             raise
         except Exception as error:  # fail open
             session, prepared = self._stray(exchange, text, f"fault: {type(error).__name__}")
+        if prepared.body is text:  # not edited: it leaves as it came, in its encoding too
+            prepared, text, headers = replace(prepared, body=raw), raw, to_upstream(exchange.raw_headers, plain)
         return Ticket(session, prepared, text, headers, perf_counter() - began)
 
     def _stray(self, exchange: Exchange, text: bytes, reason: str) -> tuple[Session, Prepared]:
         """A request that belongs to no conversation goes as it came, and its credential's strays say why."""
-        session = self._sessions.strays(exchange.headers)
+        session = self._sessions.strays(exchange.headers, exchange.query)
         return session, session.bypass(self._sessions.kit.new_id(), text, reason)
 
     async def _answer(self, exchange: Exchange, ticket: Ticket) -> None:
         with ExitStack() as opened:
             response = await self._response(exchange, ticket, opened)
             ticket.status, ticket.answer = response.status, stored(response.raw_headers)
-            reader = self._sessions.kit.codec.reader(stream=response.content_type == "text/event-stream")
+            kind = response.content_type
+            stream = kind == "text/event-stream" or (ticket.prepared.stream and kind != "application/json")
+            reader = self._sessions.kit.codec.reader(stream=stream)
             encoding = response.headers.get("content-encoding", "identity").lower().replace("identity", "")
             ticket.copy = Copy(reader, encoding)
-            await relay(exchange, response, ticket.copy, lambda relayed: self._settle(ticket, relayed, ""))
+            await relay(exchange, response, ticket.copy, stream, lambda relayed: self._settle(ticket, relayed, ""))
 
     async def _response(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> aiohttp.ClientResponse:
         sending = asyncio.ensure_future(self._send(exchange, ticket, ticket.prepared.body, opened))

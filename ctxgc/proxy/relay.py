@@ -38,14 +38,16 @@ class Relayed:
     first_byte: float
 
 
-async def relay(exchange: Exchange, response: aiohttp.ClientResponse, copy: Copy, release: Release) -> None:
+async def relay(
+    exchange: Exchange, response: aiohttp.ClientResponse, copy: Copy, stream: bool, release: Release
+) -> None:
     """Relay ``response``, with a copy to ``copy``; before its last bytes go out, ``release`` is awaited.
 
     The last bytes are those from ``[DONE]`` on in a stream, and else the last piece that arrived. An answer that the
     upstream breaks off is broken off here too, without an end.
     """
     await exchange.start(response.status, to_client(response.raw_headers))
-    hold = _Hold(stream=response.content_type == "text/event-stream")
+    hold = _Hold(stream=stream)
     whole = True
     try:
         async for chunk in arriving(response.content):

@@ -11,8 +11,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import parse_qsl
 
-_CREDENTIALS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+_SECRET = re.compile(r"auth|key|token|cookie|secret|credential|passw")
+_NO_SECRET = frozenset({"idempotency-key", "x-idempotency-key", "sec-websocket-key"})
 _HEADERS = (
     "x-ctxgc-session",
     "x-litellm-trace-id",
@@ -37,10 +39,17 @@ class Identity:
     origin: str = "prefix"
 
 
-def credential(headers: Mapping[str, str]) -> bytes:
-    """The sha256 of whatever authenticates the request; of nothing, if nothing does. Header names are lower case."""
-    shown = "\0".join(headers.get(name, "") for name in _CREDENTIALS)
-    return hashlib.sha256(b"ctxgc credential\0" + shown.encode("utf-8", "surrogateescape")).digest()
+def credential(headers: Mapping[str, str], query: bytes = b"") -> bytes:
+    """The sha256 of whatever may authenticate a request: every header, and every member of the query, whose name says
+    so. Of nothing, if nothing does. Header names are lower case."""
+    shown = [f"{name}:{value}" for name, value in sorted(headers.items()) if _is_secret(name)]
+    members = parse_qsl(query.decode("latin-1"), keep_blank_values=True) if query else ()
+    shown += [f"?{name}={value}" for name, value in members if _is_secret(name.lower())]
+    return hashlib.sha256(b"ctxgc credential\0" + "\0".join(shown).encode("utf-8", "surrogateescape")).digest()
+
+
+def _is_secret(name: str) -> bool:
+    return _SECRET.search(name) is not None and name not in _NO_SECRET
 
 
 def scope_of(credential: bytes, identity: Identity) -> bytes:

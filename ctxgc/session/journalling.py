@@ -103,6 +103,13 @@ class Journal:
         if self.waiting or self.broken:
             self.write().result()
 
+    def loss(self) -> journal.Gap | None:
+        """What a broken journal has lost, for the session that is restored in its place; None if nothing."""
+        if not (self.broken and self._late):
+            return None
+        reason = self._reason.replace("stored late", "lost")
+        return journal.Gap(at=self._clock(), calls=len(self._late), since=self._since, reason=reason)
+
     def _send(self) -> None:
         with self._lock:
             batch = list(self._waiting)
@@ -127,6 +134,7 @@ class Journal:
                 self._note_late(batch, error)
                 if isinstance(error, StoreRefused):  # no second attempt can help, and nothing may follow it
                     self.broken = True
+                    self._note_late(self._waiting, error)
                     batch, self._waiting = self._waiting, []
             again = self._flying
         for waiting in batch:

@@ -37,12 +37,16 @@ class Kit:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What to send. ``bypass`` says why the request goes as it came, because of us (empty: it does not)."""
+    """What to send, and whether a stream is asked for.
+
+    ``bypass`` says why the request goes as it came, because of us (empty: it does not).
+    """
 
     call: bytes
     body: bytes
     model: str = ""
     bypass: str = ""
+    stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,9 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._live)
 
-    def finding(self, headers: Mapping[str, str], text: bytes) -> Generator[None, None, Found]:
+    def finding(self, headers: Mapping[str, str], text: bytes, query: bytes = b"") -> Generator[None, None, Found]:
         """The session for a request (header names in lower case), in slices. Raises ``Malformed``."""
-        owner = credential(headers)
+        owner = credential(headers, query)
         named = from_headers(headers)
         if named:
             return Found((yield from self._get(owner, scope_of(owner, named), named)))
@@ -63,14 +63,14 @@ class Sessions:
             return Found((yield from self._get(owner, scope_of(owner, named), named)))
         scope = scope_of(owner, Identity())
         raws = [raw for _, raw in raw_messages(body)]
-        known = self._deepest(owner, scope, raws)
+        known = yield from self._deepest(owner, scope, raws)
         if known:
             return Found(known)
         return Found((yield from self._by_chain(owner, scope, raws)))
 
-    def strays(self, headers: Mapping[str, str]) -> Session:
+    def strays(self, headers: Mapping[str, str], query: bytes = b"") -> Session:
         """Where requests of a credential are booked that belong to no conversation, since they could not be read."""
-        owner = credential(headers)
+        owner = credential(headers, query)
         key = hashlib.sha256(b"ctxgc strays\0" + owner).digest()
         live = self._live.get(key)
         if live is not None and not live.broken:
@@ -105,14 +105,18 @@ class Sessions:
                 return Found(session, resumed)
         return None
 
-    def _deepest(self, owner: bytes, scope: bytes, raws: Sequence[bytes]) -> Session | None:
+    def _deepest(self, owner: bytes, scope: bytes, raws: Sequence[bytes]) -> Generator[None, None, Session | None]:
         """The live session without an id that knows most of the history, by the bytes of its messages."""
         best, depth = None, 0
+        digests = []
+        for raw in raws:
+            digests.append(hashlib.sha256(raw).digest())
+            yield
         for key in self._of_credential.get(owner, ()):
             session = self._live[key]
             if session.scope != scope or session.broken:
                 continue
-            head, known = _known(session.state, raws)
+            head, known = _known(session.state, digests)
             if known > depth and begun(session.state, head):
                 best, depth = session, known
         return best
@@ -164,7 +168,7 @@ class Sessions:
             if session.key not in keys:
                 keys.append(session.key)
             self._live[session.key] = session
-            session.recover()
+            session.recover(live)
         self._live.move_to_end(session.key)
         surplus = len(self._live) - self._limit
         for key in [key for key, kept in self._live.items() if kept.idle and kept is not session][: max(surplus, 0)]:
@@ -195,11 +199,11 @@ class Sessions:
                 del self._of_credential[owner]
 
 
-def _known(state: State, raws: Sequence[bytes]) -> tuple[int, int]:
+def _known(state: State, digests: Sequence[bytes]) -> tuple[int, int]:
     """The node at which the known part of a history ends, and how many messages that part has."""
     head, known = -1, 0
-    for raw in raws:
-        node = state.by_blob.get((head, hashlib.sha256(raw).digest()))
+    for digest in digests:
+        node = state.by_blob.get((head, digest))
         if node is None:
             break
         head, known = node, known + 1

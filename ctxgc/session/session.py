@@ -62,8 +62,10 @@ class Session:
             return None
         return cls(key, state.opened.scope, state.opened.origin, kit, state)
 
-    def recover(self) -> None:
-        """Close the calls that a process before this one left open."""
+    def recover(self, broken: Session | None = None) -> None:
+        """Close the calls that a process before this one left open, and say what a broken session has lost."""
+        if broken is not None and (gap := broken._books.journal.loss()):
+            self._books.write(self._books.line(gap))
         for call in tuple(self.state.unsettled):
             self._books.write(self._books.line(Recovery(at=self.kit.clock(), call=call)))
 
@@ -201,7 +203,8 @@ class Session:
             self._pending.append(Unread(call, self.kit.clock(), fault))
         kept = self._track(body, track, outgoing, found)
         self._pending.append(Pending(call, self.kit.clock(), model, body, outgoing, found, planned, track, kept, meter))
-        return Prepared(call, outgoing.text, model, "; ".join(eden.faults))
+        stream = body.fields.get("stream") == b"true"
+        return Prepared(call, outgoing.text, model, "; ".join(eden.faults), stream)
 
     def _eden(self, found: Recognised, body: Body, meter: Meter) -> Eden:
         rules = Rules(() if self.state.plain else self.kit.policies, meter.count, self._mint, self.kit.retrieval)

@@ -175,9 +175,16 @@ async def test_if_the_original_finds_nobody_the_refusal_is_the_answer(eden, upst
     assert not eden.store.of(Bypass)
 
 
-@pytest.mark.parametrize("status", [401, 404, 413, 422, 429, 500])
-async def test_only_a_400_is_tried_again(eden, upstream, status):
+@pytest.mark.parametrize("status", [401, 404, 413, 429, 500])
+async def test_only_a_request_that_is_said_to_be_not_valid_is_tried_again(eden, upstream, status):
     upstream.answers(whole(b"{}", status))
     assert (await eden.chat(tooled())).status == status
     assert len(upstream.calls) == 1
     assert eden.store.of(Allocation)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+async def test_an_edited_request_that_is_said_to_be_not_valid_is_sent_as_it_came(eden, upstream, status):
+    upstream.answers(whole(b"{}", status), whole())
+    assert (await eden.chat(tooled())).status == 200
+    assert [call.body == tooled() for call in upstream.calls] == [False, True]
