@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -276,3 +278,23 @@ def test_control_messages_that_are_rebuilt_are_noticed() -> None:
     again = [json.loads(encode(message)) for message in messages]
     assert all(one is other for one, other in zip(outgoing(messages, body), messages, strict=True))
     assert not any(one is other for one, other in zip(again, messages, strict=True))
+
+
+def test_messages_may_come_from_a_generator() -> None:
+    with open_session() as session:
+        assert session.prepare(message for message in OPENING) == OPENING
+
+
+def test_a_program_that_ends_without_closing_loses_nothing(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ended.db'}"
+    code = (
+        "import ctxgc\n"
+        f"session = ctxgc.open_session('work', store={url!r})\n"
+        "session.prepare([{'role': 'user', 'content': 'hello'}])\n"
+        "session.settle({'choices': []})\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    store = open_store(url)
+    kinds = [entry.kind for row in store.sessions() for entry in store.entries(row.key)]
+    store.close()
+    assert kinds == ["open", "allocation", "settlement"]

@@ -155,3 +155,13 @@ def test_remove_leaves_the_other_members(text: bytes, data: st.DataObject) -> No
 @given(st.text())
 def test_encode_is_read_back_as_the_same_string(value: str) -> None:
     assert json.loads(spans.encode(value)) == json.loads(json.dumps(value))
+
+
+def test_however_many_parts_are_replaced_each_container_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    through = spans.elements
+    monkeypatch.setattr(spans, "elements", lambda text: looked.append(len(text)) or through(text))
+    text = b'{"content":[' + b",".join(b'{"type":"text","text":"part"}' for _ in range(50)) + b"]}"
+    replaced = spans.replace(text, {("content", at, "text"): str(at) for at in range(50)})
+    assert [part["text"] for part in json.loads(replaced)["content"]] == [str(at) for at in range(50)]
+    assert len(looked) == 1

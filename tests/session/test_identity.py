@@ -167,3 +167,20 @@ def test_credentials_do_not_run_into_each_other() -> None:
 
 def test_where_an_id_stood_does_not_matter() -> None:
     assert scope_of(bytes(32), Identity(ID, "x-session-id")) == scope_of(bytes(32), Identity(ID, "session_id"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (({"cookie": "a"}, b""), ({"cookie": "b"}, b"")),
+        (({"x-portkey-api-key": "a"}, b""), ({"x-portkey-api-key": "b"}, b"")),
+        (({}, b"key=a"), ({}, b"key=b")),
+        (({}, b"beta=true&api_key=a"), ({}, b"beta=true&api_key=b")),
+    ],
+)
+def test_whatever_may_be_a_credential_keeps_apart(one: tuple[dict[str, str], bytes], other) -> None:
+    assert credential(*one) != credential(*other)
+
+
+def test_what_changes_with_each_request_does_not() -> None:
+    assert credential({"idempotency-key": "a"}, b"beta=true") == credential({"idempotency-key": "b"}, b"beta=false")
