@@ -33,7 +33,8 @@ def wrap(
 
     Conversations are told apart by the histories that are sent. Copies made by ``copy`` and ``with_options`` are
     wrapped too; ``parse`` and other helpers that do not call ``create`` go around ctxgc. ``store``, ``policies`` and
-    ``tags`` are as for ``open_session``. Raises ``TypeError`` for what has no ``chat.completions.create``, ``StoreError``, ``PolicyError``.
+    ``tags`` are as for ``open_session``. Raises ``TypeError`` for what has no ``chat.completions.create``,
+    ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import preset
 
