@@ -46,3 +46,8 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, whether they are imported yet or not."""
+    return [*globals(), *_HOMES]

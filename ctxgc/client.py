@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from ctxgc.assemble import make_kit
 from ctxgc.core.policy import Policy
+from ctxgc.errors import UnknownHandle
 from ctxgc.library import encode, finish, outgoing, request_body, settle
 from ctxgc.session import Prepared, Session, Sessions, drain
 from ctxgc.store import Store, open_store
@@ -32,7 +33,8 @@ def wrap(
     """A copy of an OpenAI client (``OpenAI``, ``AsyncOpenAI`` or alike) whose completions are measured and collected.
 
     Conversations are told apart by the histories that are sent. Copies made by ``copy`` and ``with_options`` are
-    wrapped too; ``parse`` and other helpers that do not call ``create`` go around ctxgc. ``store``, ``policies`` and
+    wrapped too; ``parse`` and other helpers that do not call ``create`` go around ctxgc. The copy has an attribute
+    ``ctxgc`` with ``recall(handle)`` and ``flush()``. ``store``, ``policies`` and
     ``tags`` are as for ``open_session``. Raises ``TypeError`` for what has no ``chat.completions.create``,
     ``StoreError``, ``PolicyError``.
     """
@@ -43,7 +45,9 @@ def wrap(
     opened = open_store(store) if isinstance(store, str) else store
     kit = make_kit(opened, preset(policies) if isinstance(policies, str) else policies, tags)
     sessions = Sessions(kit)
-    wrapped = _wrapped(client.copy(), _Calls(sessions))  # type: ignore[attr-defined]
+    calls = _Calls(sessions)
+    wrapped = _wrapped(client.copy(), calls)  # type: ignore[attr-defined]
+    wrapped.ctxgc = Books(calls)
     weakref.finalize(wrapped, finish, sessions, opened if isinstance(store, str) else None)
     return wrapped  # type: ignore[no-any-return]
 
@@ -64,6 +68,21 @@ def _wrapped(client: Any, calls: _Calls) -> Any:
     return client
 
 
+class Books:
+    """What a wrapped client offers besides its calls, as its attribute ``ctxgc``."""
+
+    def __init__(self, calls: _Calls) -> None:
+        self._calls = calls
+
+    def recall(self, handle: str) -> str:
+        """The content behind a stub's handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
+        return self._calls.recall(handle)
+
+    def flush(self) -> None:
+        """Wait until everything so far is on disk. Raises ``StoreError``."""
+        self._calls.flush()
+
+
 class _Calls:
     """Prepares and settles calls of any conversation, from any thread."""
 
@@ -82,6 +101,21 @@ class _Calls:
             return outgoing(messages, prepared.body), _Open(self, found.session, prepared)
         except Exception:  # fail open: the client library will say what is wrong with a call, if anything is
             return list(messages), None
+
+    def recall(self, handle: str) -> str:
+        """The content behind a handle of any of the conversations in memory."""
+        with self._lock:
+            for session in self._sessions:
+                session.admit()
+                if handle in session.state.by_handle:
+                    return session.recall(handle)
+        raise UnknownHandle(f"no content here has the handle {handle!r}")
+
+    def flush(self) -> None:
+        """Wait until everything so far is on disk."""
+        with self._lock:
+            for session in self._sessions:
+                session.flush()
 
     def settle(self, session: Session, prepared: Prepared, reply: bytes, error: str, stream: bool) -> None:
         """Book how a call ended; no fault of ours may come between the application and its answer."""

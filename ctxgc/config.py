@@ -75,6 +75,9 @@ def load(
     origins: dict[str, str] = {}
     for origin, layer in _layers(flags or {}, environ, folder or Path.cwd()):
         _known(layer, origin)
+        if "policy" in layer and "policies" not in layer:  # the stronger layer's policy, not the weaker one's tables
+            values.pop("policies", None)
+            origins.pop("policies", None)
         values.update(layer)
         origins.update(dict.fromkeys(layer, origin))
     try:

@@ -13,6 +13,7 @@ import openai
 import pytest
 
 import ctxgc
+from ctxgc.core import stub
 from ctxgc.core.journal import Allocation, Settlement, decode
 from ctxgc.policies.truncate import Truncate
 from ctxgc.store import Store
@@ -97,6 +98,7 @@ def test_a_tool_loop_with_the_clients_own_messages_is_one_session(server, store)
             if not message.tool_calls:
                 break
             messages += [result(one.id, LONG) for one in message.tool_calls]
+        wrapped.ctxgc.flush()
     sent = [body["messages"] for body in server.bodies]
     assert sent[1] == sent[2][:4]
     assert [message["role"] for message in sent[2]] == [
@@ -272,6 +274,7 @@ async def test_conversations_at_the_same_time(server, store) -> None:
         wrapped = ctxgc.wrap(real, store=store, policies=SMALL)
         tasks = [[system(), user(f"task {number}"), *exchange(number)] for number in range(8)]
         await asyncio.gather(*(create(wrapped, task) for task in tasks))
+        wrapped.ctxgc.flush()
     assert len(store.sessions()) == 8
     assert all("[ctxgc:" in body["messages"][3]["content"] for body in server.bodies)
     assert settled(store) == [("ok", 120)] * 8
@@ -296,3 +299,21 @@ def test_control_a_call_that_is_never_settled_is_noticed(server, store) -> None:
         stream = create(wrapped, OPENING, stream=True)
         assert settled(store) == []
         stream.close()
+
+
+def test_a_copy_of_a_wrapped_client_is_wrapped(server, store) -> None:
+    with client(server, store) as wrapped:
+        create(wrapped.with_options(timeout=5), [*OPENING, *exchange(0)])
+        wrapped.ctxgc.flush()
+    assert "[ctxgc:" in server.bodies[0]["messages"][3]["content"]
+    assert settled(store) == [("ok", 120)]
+
+
+def test_what_a_stub_stands_for_can_be_read_back(server, store) -> None:
+    messages = [*OPENING, *exchange(0)]
+    with client(server, store) as wrapped:
+        create(wrapped, messages)
+        (handle,) = stub.handles(server.bodies[0]["messages"][3]["content"])
+        assert wrapped.ctxgc.recall(handle) == messages[3]["content"]
+        with pytest.raises(ctxgc.UnknownHandle):
+            wrapped.ctxgc.recall("a" * 16)

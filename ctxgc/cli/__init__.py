@@ -61,8 +61,8 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """A garbage collector for the context of LLM agents.
 
-    ctxgc sits between an agent and its model API, says who put every token into the context and what it costs, takes
-    out what is dead, and keeps the whole history in an append-only store.
+    ctxgc sits between an agent and its model API, says who put every token into the context and what it costs, keeps
+    waste from being sent, and keeps the whole history in an append-only store.
     """
 
 
@@ -70,6 +70,7 @@ def main() -> None:
     """The entry point of the ``ctxgc`` script."""
     try:
         code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
         raise SystemExit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
         raise SystemExit(130) from None
@@ -79,12 +80,17 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
+    except OSError as error:  # what we open ourselves has errors of its own: this is the output
+        click.echo(f"ctxgc: cannot write the output: {error.strerror or error}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(4) from None
     except Exception as error:
         raise SystemExit(_explain(error)) from None
 
 
 def _explain(error: Exception) -> int:
     """Print an error of ours as one line and return its exit code; anything else is a bug and keeps its traceback."""
+    from ctxgc.cli._output import printable
     from ctxgc.errors import ConfigError, CtxgcError, InputError
     from ctxgc.policies import PolicyError
     from ctxgc.store import StoreError
@@ -93,5 +99,5 @@ def _explain(error: Exception) -> int:
     code = next((code for kind, code in codes.items() if isinstance(error, kind)), None)
     if code is None:
         raise error
-    click.echo(f"ctxgc: {error}", err=True)
+    click.echo(f"ctxgc: {printable(str(error))}", err=True)  # it may repeat what stood in a file
     return error.exit_code if isinstance(error, CtxgcError) else code

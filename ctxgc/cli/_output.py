@@ -35,9 +35,9 @@ def say(text: str = "") -> None:
 
 def show(table: Table) -> None:
     """Print a table: with rich on a terminal, aligned plain text elsewhere."""
-    rows = [[shorten(printable(cell)) for cell in row] for row in table.rows]
+    rows = [[printable(cell) for cell in row] for row in table.rows]
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        _rich(table, rows)
+        _rich(table, [[shorten(cell) for cell in row] for row in rows])
         return
     say(table.title)
     titles = [title[1:] for title in table.columns]

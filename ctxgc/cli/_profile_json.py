@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import IO
 
+from ctxgc.cli._output import printable
 from ctxgc.lab.carried import Request
 from ctxgc.lab.profile import Profile, Row
 
@@ -79,7 +80,15 @@ def write_csv(profiles: Sequence[Profiled], by: str, out: IO[str]) -> None:
     for one in profiles:
         rows = map(_turn, one.profile.requests) if by == "turn" else map(_row, rows_by(one.profile, by))
         for row in rows:
-            writer.writerow((one.profile.name, *(row[key] for key in keys)))
+            writer.writerow([_cell(value) for value in (one.profile.name, *(row[key] for key in keys))])
+
+
+def _cell(value: object) -> object:
+    """A value as a table may hold it: nothing that a terminal obeys, and nothing that a spreadsheet computes."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
 def rows_by(profile: Profile, by: str) -> tuple[Row, ...]:

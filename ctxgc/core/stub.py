@@ -43,7 +43,7 @@ def note(handle: str, what: str) -> str:
 
 def pointer(handle: str, site: str) -> str:
     """The stub for a result that is already in context, where the call ``site`` gave it first."""
-    shown = site if len(site) <= _SITE_LENGTH else site[:_SITE_LENGTH] + "…"
+    shown = site if len(site) <= _SITE_LENGTH else f"{site[: _SITE_LENGTH - 20]}…{site[-16:]}"
     return f"{SIGIL}{handle} unchanged: same output as the earlier {defuse(shown)}]"
 
 
@@ -51,7 +51,12 @@ def defuse(text: str) -> str:
     """``text`` with everything that could pass for a stub made visibly not one; most texts come back as they are."""
     if text.isascii() and "[" not in text:  # the bracket is the one part of a disguise that ASCII has no other form of
         return text
-    return _CANDIDATE.sub(lambda found: "[quoted ctxgc:" if _folded(found[0][1:-1]) == "ctxgc" else found[0], text)
+    return _CANDIDATE.sub(_quoted, text)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    plain = found[0] == SIGIL or _folded(found[0][1:-1]) == "ctxgc"
+    return "[quoted ctxgc:" if plain else found[0]
 
 
 def handles(text: str) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def _object(place: _Place, text: bytes, name: str) -> Transcript:
     if "system" in spans:
         raise place.error("a request of another wire format (it has a system prompt beside its messages)")
     values = {key: span.of(text) for key, span in spans.items()}
-    tools = values.get("tools")
+    tools = values.get("tools") or values.get("functions")  # the legacy name of the same list
     parts = _Parts(
         _string(values.get("id")),
         _string(values.get("model")),

@@ -17,7 +17,7 @@ from ctxgc.core import spans
 LONGEST = 512
 """Code points of the longest grapheme that is recognised; a longer one (no script has any) may be cut."""
 
-HUGE = 1_000_000
+HUGE = 300_000
 """Characters above which a text is not looked through as a whole."""
 
 _NEWLINE = re.compile("\n")

@@ -32,7 +32,7 @@ class Truncate:
 
     The head gets the leading units that fit in its share, the tail the trailing ones that fit in the rest, and the
     head what is then left: neither could take one more unit. Smaller units are used where whole ones would fill
-    less than half of the budget. Of a text above a million characters only the ends are looked at, and only for lines.
+    less than half of the budget. Of a text above 300,000 characters only the ends are looked at, and only for lines.
 
     ``budget``: tokens per result, stub included; at least 64, or 0 for no limit.
     ``tools``: budgets of their own, as pairs of a shell pattern for the tool's name and tokens; the first that

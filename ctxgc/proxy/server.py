@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ from ctxgc.store import open_store
 from ctxgc.telemetry import Figures
 from ctxgc.tokens.measure import meter_for
 
+_LOG = logging.getLogger("ctxgc")
 _TYPICAL = "gpt-5"
 _RETRY = 5.0
 """Seconds between two attempts to store what a failing store has not taken."""
@@ -83,8 +85,13 @@ async def _retrying(sessions: Sessions) -> None:
 async def _flush(sessions: Sessions) -> None:
     """Give what is not on disk a last chance. What was answered was answered, so this does not wait for ever."""
     last = [future for session in sessions if (future := session.retry())]
-    if last:
-        await asyncio.wait([asyncio.wrap_future(future) for future in last], timeout=_LAST)
+    if not last:
+        return
+    waits = [asyncio.wrap_future(future) for future in last]
+    done, late = await asyncio.wait(waits, timeout=_LAST)
+    lost = len(late) + sum(future.exception() is not None for future in done)
+    if lost:
+        _LOG.error("ctxgc: the store took nothing: what was still to be stored of %d conversations is lost", lost)
 
 
 def listen(host: str, port: int) -> socket.socket:

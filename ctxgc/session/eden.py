@@ -54,12 +54,14 @@ class Eden:
     _calls: dict[str, tuple[str, str]] = field(default_factory=dict)
     _new: dict[tuple[str, bytes], int] = field(default_factory=dict)
     _sites: dict[int, str] = field(default_factory=dict)
+    _edits: dict[int, Edit] = field(default_factory=dict)
 
     def plan(self, draft: Draft) -> Planned:
         """Give a draft its cells and, if it is eden, run the policies over them."""
         arrivals = tuple(self._arrival(draft, block) for block in draft.message.blocks)
         self.begun = self.begun or draft.message.author is Author.USER
         edits = self._collect(draft, arrivals) if draft.eden else ()
+        self._edits.update((edit.cell, edit) for edit in edits)
         hidden = {edit.cell for edit in edits if edit.of is not None}
         for arrival in arrivals:
             self._sites[arrival.id] = arrival.site
@@ -118,7 +120,10 @@ class Eden:
             return ()
 
     def _site(self, cell: int) -> str:
-        return self._sites[cell] if cell in self._sites else self.state.cells[cell].site
+        """The site of an earlier cell, for the pointer to it; whether all of it is there to be read is said too."""
+        site = self._sites[cell] if cell in self._sites else self.state.cells[cell].site
+        edit = self._edits.get(cell) or self.state.edits.get(cell)
+        return f"{site} (shown in part)" if edit is not None and "truncate" in edit.action else site
 
     def _same(self, arrival: Arrival) -> int | None:
         """The visible cell of this history with the same site and content, the newest one."""

@@ -71,17 +71,25 @@ def _is_empty(path: Path | None) -> bool:
 def _version(place: Place) -> int:
     """Read the header through SQLite, as an immutable file: that touches nothing.
 
-    Opening the file ourselves would be a trap: closing it drops the locks of all our own connections to it.
+    Opening the file ourselves would be a trap: closing it drops the locks of all our own connections to it. An
+    immutable file is read without its log; where what it says makes no sense without that (a checkpoint was cut
+    off, by a crash or a full disk), it is read with it.
     """
-    try:
-        db = apsw.Connection(f"{place.path.as_uri()}?immutable=1" if place.path else "", flags=_LOOKING)
+    for how in ("?immutable=1", "?mode=ro"):
         try:
-            if db.pragma("application_id") == schema.APPLICATION_ID:
-                return int(db.pragma("user_version"))
-        finally:
-            db.close()
-    except apsw.NotADBError:
-        pass
+            db = apsw.Connection(f"{place.path.as_uri()}{how}" if place.path else "", flags=_LOOKING)
+            try:
+                if db.pragma("application_id") == schema.APPLICATION_ID:
+                    return int(db.pragma("user_version"))
+            finally:
+                db.close()
+        except apsw.NotADBError:
+            pass
+        except apsw.CorruptError:
+            if how == "?mode=ro" or place.path is None or not Path(f"{place.path}-wal").exists():
+                raise
+            continue
+        break
     raise StoreVersionError(f"{place} is not a ctxgc store and was left untouched: choose another path")
 
 

@@ -27,7 +27,7 @@ _SELECT = {
     "entry": "SELECT id, log, seq, kind, idem, leaf, enc, body FROM entry",
 }
 _PAGE = {"log": 500, "blob": 8, "node": 500, "stub": 500, "entry": 64}
-_NEWEST = ", ".join(f"(SELECT coalesce(max(id), 0) FROM {table})" for table in _SELECT)
+_NEWEST = ", ".join(f"(SELECT max(coalesce(max(id), 0), count(*)) FROM {table})" for table in _SELECT)
 _SEALED = "SELECT logs, blobs, nodes, stubs, entries FROM seal ORDER BY id DESC LIMIT 1"
 _COUNTS = f"SELECT sealed.*, {_NEWEST} FROM (SELECT 1) LEFT JOIN ({_SEALED}) AS sealed"
 _SEALS = "SELECT id, logs, blobs, nodes, stubs, entries, digest FROM seal WHERE id > ? ORDER BY id LIMIT 500"

@@ -18,23 +18,25 @@ VERSION = 1
 # which saves 30 bytes a message. The big column comes last, so that the others are read without it.
 _TABLES = (
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE log(id INTEGER PRIMARY KEY, session BLOB NOT NULL UNIQUE CHECK(length(session) = 32),"
+    "CREATE TABLE log(id INTEGER PRIMARY KEY CHECK(id > 0), session BLOB NOT NULL UNIQUE CHECK(length(session) = 32),"
     " opened INTEGER NOT NULL) STRICT",
-    "CREATE TABLE blob(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE CHECK(length(hash) = 32),"
+    "CREATE TABLE blob(id INTEGER PRIMARY KEY CHECK(id > 0), hash BLOB NOT NULL UNIQUE CHECK(length(hash) = 32),"
     " size INTEGER NOT NULL, enc INTEGER NOT NULL, data BLOB NOT NULL) STRICT",
-    "CREATE TABLE node(id INTEGER PRIMARY KEY, log INTEGER NOT NULL REFERENCES log, node INTEGER NOT NULL,"
+    "CREATE TABLE node(id INTEGER PRIMARY KEY CHECK(id > 0), log INTEGER NOT NULL REFERENCES log,"
+    " node INTEGER NOT NULL,"
     " parent INTEGER NOT NULL CHECK(parent BETWEEN -1 AND node - 1),"
     " chain BLOB NOT NULL CHECK(length(chain) = 32), message BLOB NOT NULL CHECK(length(message) = 32),"
     " blob INTEGER NOT NULL REFERENCES blob, UNIQUE(log, node)) STRICT",
     "CREATE INDEX node_chain ON node(chain, log)",
-    "CREATE TABLE stub(id INTEGER PRIMARY KEY, handle TEXT NOT NULL UNIQUE CHECK(length(handle) = 16),"
+    "CREATE TABLE stub(id INTEGER PRIMARY KEY CHECK(id > 0), handle TEXT NOT NULL UNIQUE CHECK(length(handle) = 16),"
     " log INTEGER NOT NULL REFERENCES log, cell INTEGER NOT NULL) STRICT",
-    "CREATE TABLE entry(id INTEGER PRIMARY KEY, log INTEGER NOT NULL REFERENCES log, seq INTEGER NOT NULL,"
+    "CREATE TABLE entry(id INTEGER PRIMARY KEY CHECK(id > 0), log INTEGER NOT NULL REFERENCES log,"
+    " seq INTEGER NOT NULL,"
     " kind TEXT NOT NULL, idem BLOB NOT NULL CHECK(length(idem) = 16),"
     " leaf BLOB NOT NULL CHECK(length(leaf) = 32), enc INTEGER NOT NULL, body BLOB NOT NULL,"
     " UNIQUE(log, seq), UNIQUE(log, idem)) STRICT",
     # One row per transaction: the newest id of each table after it, and a digest chained over everything.
-    "CREATE TABLE seal(id INTEGER PRIMARY KEY, logs INTEGER NOT NULL, blobs INTEGER NOT NULL,"
+    "CREATE TABLE seal(id INTEGER PRIMARY KEY CHECK(id >= 0), logs INTEGER NOT NULL, blobs INTEGER NOT NULL,"
     " nodes INTEGER NOT NULL, stubs INTEGER NOT NULL, entries INTEGER NOT NULL,"
     " digest BLOB NOT NULL CHECK(length(digest) = 32)) STRICT",
 )

@@ -6,6 +6,7 @@ broken installation makes counting fail, hang or reach for the network.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +34,10 @@ class Counter(Protocol):
 
     def count(self, text: str) -> int:
         """The number of tokens of `text`."""
+
+
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +115,7 @@ def _clean(text: str) -> tuple[str, bytes]:
     try:
         return text, text.encode()
     except UnicodeEncodeError:
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if _PAIR.search(text):
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = _LONE.sub("\ufffd", text)
         return text, text.encode()

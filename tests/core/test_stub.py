@@ -117,3 +117,10 @@ def test_defuse_changes_nothing_but_lookalikes(text: str) -> None:
 @pytest.mark.parametrize("bracket", ["[", "【", "[c", "[​"])
 def test_many_brackets_are_read_once(bracket: str) -> None:
     assert stub.defuse(bracket * 100_000) == bracket * 100_000
+
+
+def test_all_eighty_bits_of_a_handle_depend_on_what_it_stands_for() -> None:
+    handles = [stub.mint(b"s" * 32, b"k" * 32, bytes([number, 0]) * 8) for number in range(200)]
+    halves = [{handle[:8] for handle in handles}, {handle[8:] for handle in handles}]
+    assert [len(half) for half in halves] == [200, 200]
+    assert all(handle[:8] != handle[8:] for handle in handles)

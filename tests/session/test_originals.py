@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,13 +21,16 @@ from tests.session.scripts import (
     KEY,
     LONG,
     STYLES,
+    agent,
     body,
+    call,
     drive,
     exchange,
     fresh,
     kit,
     memory,
     restored,
+    result,
     send,
     system,
     user,
@@ -185,3 +189,12 @@ def test_lines_of_a_text() -> None:
     assert lines(text, 2, 3) == "two\r\nthree\u2028still three\n"
     assert lines(text, 0, 1) == "one\n"
     assert lines(text, 9, 10) == ""
+
+
+def test_however_many_results_are_shortened_in_one_request_all_are_rebuilt(used: Kit) -> None:
+    calls = [call(f"call_{number}", arguments=json.dumps({"q": number})) for number in range(20)]
+    results = [result(f"call_{number}", f"{number} {LONG}") for number in range(20)]
+    drive([body([system(), user(), agent(None, *calls), *results], STYLES[1])], used)
+    log = entries(used.store)
+    assert [len(entry.edits) for entry in log if isinstance(entry, Collection)] == [20]
+    assert list(disagreements(log, used.store, used.codec)) == []

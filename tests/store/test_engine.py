@@ -151,3 +151,24 @@ def test_two_engines_share_one_file(engine, reading, path):
     other.close()
     assert numbers(reading) == list(range(20))
     assert list(reading.verify()) == []
+
+
+def test_a_content_that_came_with_a_refused_append_is_stored_when_it_comes_again(engine, reading):
+    (node,) = path_of_nodes([b"again"])
+    refused = [record(1, blobs=(b"again",)), replace(record(2), kind="unheard of")]
+    accepted = [record(3, blobs=(b"another",)), record(4, blobs=(b"again",), nodes=(node,))]
+    outcomes = engine.write([refused, accepted])
+    assert isinstance(outcomes[0], StoreRefused)
+    assert outcomes[1] is None
+    assert reading.blob(node.blob) == b"again"
+    assert [found.blob for found in reading.nodes(SESSION)] == [node.blob]
+    assert list(reading.verify()) == []
+
+
+def test_a_row_before_the_first_cannot_be_added_beside_the_triggers(closed, path):
+    for table, values in (
+        ("entry", "-1, 2, 99, kind, randomblob(16), leaf, enc, body"),
+        ("log", "0, randomblob(32), 1"),
+    ):
+        with pytest.raises(apsw.ConstraintError):
+            tamper(path, f"INSERT INTO {table} SELECT {values} FROM {table} LIMIT 1", unguarded=False)

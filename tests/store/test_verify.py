@@ -26,6 +26,10 @@ TAMPERINGS = [
     ("DELETE FROM entry WHERE id = 8", "entry", "missing from 8 to before 9"),
     ("INSERT INTO entry SELECT 9, 2, 2, kind, randomblob(16), leaf, enc, body FROM entry WHERE id = 8",
      "entry", "come after what the last seal counts"),
+    ("PRAGMA ignore_check_constraints = ON; INSERT INTO entry SELECT -1, 2, 99, kind, randomblob(16), leaf, enc, body"
+     " FROM entry WHERE id = 8", "entry", "come after what the last seal counts"),
+    ("PRAGMA ignore_check_constraints = ON; INSERT INTO stub SELECT 0, 'zzzzzzzzzzzzzzzz', log, cell"
+     " FROM stub WHERE id = 2", "stub", "come after what the last seal counts"),
     ("UPDATE node SET parent = -1 WHERE node = 2", "node", "chain value that its parent and message do not give"),
     ("UPDATE node SET message = randomblob(32) WHERE node = 2", "node", "do not give"),
     ("UPDATE node SET chain = randomblob(32) WHERE node = 2", "node", "do not give"),
