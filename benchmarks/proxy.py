@@ -136,7 +136,7 @@ async def throughput(port: int, count: int, requests: int, tag: str, think: int)
     ]
     for connection in connections:
         await connection.open()
-        await connection.ask(bodies[0])
+    await asyncio.gather(*(connection.ask(bodies[0]) for connection in connections))
 
     async def play(connection: Connection) -> None:
         for text in bodies[1:]:

@@ -98,7 +98,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     role, port, *rest = sys.argv[1:]
     app: Any = upstream if role == "upstream" else Bare(rest[0])
-    uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="critical", access_log=False, lifespan="off")
+    uvicorn.run(
+        app,
+        host="127.0.0.1",
+        port=int(port),
+        log_level="critical",
+        access_log=False,
+        lifespan="off",
+        timeout_keep_alive=600,
+    )
 
 
 if __name__ == "__main__":
