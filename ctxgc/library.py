@@ -159,7 +159,6 @@ def settle(session: Session, prepared: Prepared, reply: bytes, *, error: str = "
         outcome="error" if error or read.error else "partial" if stream and not read.complete else "ok",
         status=0,
         model=read.model or prepared.model,
-        estimated=session.estimated(prepared.call),
         usage=read.usage,
     )
     session.settle(entry, reply)

@@ -16,7 +16,6 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import aiohttp
-from msgspec import structs
 
 from ctxgc.core.journal import Settlement
 from ctxgc.core.spans import Malformed
@@ -200,8 +199,7 @@ class Chat:
 
     def _book(self, session: Session, settlement: Settlement, reply: bytes) -> Future[None] | None:
         try:
-            estimated = session.estimated(settlement.call)
-            return session.settle(structs.replace(settlement, estimated=estimated), reply)
+            return session.settle(settlement, reply)
         except Exception as error:  # fail open: what cannot be booked is answered all the same
             self._figures.bypassed(f"fault: {type(error).__name__}")
             return None

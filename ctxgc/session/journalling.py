@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ctxgc.core import journal
@@ -53,6 +54,7 @@ class Journal:
         self._lock = threading.Lock()
         self._waiting: list[_Waiting] = []
         self._flying = False
+        self._gathering = False
         self._late: set[bytes] = set()
         self._since = 0.0
         self._reason = ""
@@ -92,11 +94,26 @@ class Journal:
                 future.set_exception(Overdue("the audit store takes nothing: free its disk or restart it"))
                 return future
             self._waiting.append(_Waiting(records, future, size, call))
-            if self._flying:
+            if self._flying or self._gathering:
                 return future
             self._flying = True
         self._send()
         return future
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is written in this block goes to the store at its end, in one piece: one commit, and not several."""
+        with self._lock:
+            self._gathering = True
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._gathering = False
+                send = bool(self._waiting) and not self._flying
+                self._flying = self._flying or send
+            if send:
+                self._send()
 
     def flush(self) -> None:
         """Wait until everything written so far is durable. Raises ``StoreError`` where it could not be stored."""

@@ -156,12 +156,16 @@ class Session:
         return self.state.tokens(entry.head, entry.toolset, sent=True) if entry else 0
 
     def settle(self, settlement: Settlement, reply: bytes = b"") -> Future[None]:
-        """Book how a call ended, with the reply's bytes. Done when that, and all before it, is on disk."""
-        self.admit()
-        self._durable.pop(settlement.call, None)
-        if reply:
-            settlement = structs.replace(settlement, reply=hashlib.sha256(reply).digest())
-        return self._books.write(self._books.line(settlement, (reply,) if reply else ()))
+        """Book how a call ended, with the reply's bytes. Done when that, and all before it, is on disk.
+
+        What the call was estimated at, and the reply's hash, are filled in.
+        """
+        digest = hashlib.sha256(reply).digest() if reply else b""
+        with self._books.journal.together():
+            estimated = self.estimated(settlement.call)
+            self._durable.pop(settlement.call, None)
+            settlement = structs.replace(settlement, estimated=estimated, reply=digest)
+            return self._books.write(self._books.line(settlement, (reply,) if reply else ()))
 
     def flush(self) -> None:
         """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
