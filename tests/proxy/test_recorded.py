@@ -15,7 +15,7 @@ from tests.test_traces import FILES, HANDFUL, REST, named
 
 
 async def passes(path: Path, start, upstream) -> None:
-    """Send every request of a trace, a transcript a session; what arrives breaks no rule that it did not break before."""
+    """Send every request of a trace, a transcript a session: what arrives breaks no rule that was not broken."""
     async with start(policy="eden") as running:
         for number, transcript in enumerate(read(path)):
             bodies = list(requests(transcript))
