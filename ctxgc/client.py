@@ -122,7 +122,7 @@ class _Calls:
         try:
             with self._lock:
                 settle(session, prepared, reply, error=error, stream=stream)
-        except Exception:
+        except Exception:  # the answer has been paid for; what could not be booked is missing in the journal
             pass
 
 
@@ -245,7 +245,7 @@ def _encoded(reply: Any) -> bytes:
     """A reply or chunk as it came, nearly; empty for what is none, such as a raw response."""
     try:
         return encode(reply) if hasattr(reply, "model_dump") else b""
-    except Exception:
+    except Exception:  # a foreign object that cannot be dumped is booked as a reply without content
         return b""
 
 

@@ -107,7 +107,7 @@ class Copy:
         try:
             if self._reader:
                 self._reader.feed(chunk)
-        except Exception:
+        except Exception:  # what cannot be read is relayed all the same, and its usage is not known
             self._reader = None
 
     def relayed(self, *, whole: bool) -> Relayed:
@@ -116,7 +116,7 @@ class Copy:
             if self._encoding:
                 self._read(decode(b"".join(self._parts), self._encoding, COPY_LIMIT))
             reply = self._reader.finish() if self._reader else Reply(complete=False)
-        except Exception:
+        except Exception:  # as above
             reply = Reply(complete=False)
         return Relayed(reply, b"".join(self._parts), whole, self._first)
 

@@ -91,6 +91,6 @@ class Books:
     def _apply(self, entry: AnyEntry) -> None:
         try:
             self.state.apply(entry)
-        except Exception:
+        except Exception:  # raised again
             self.journal.broken = True  # what was taken in part, and is not written, must not be built on
             raise

@@ -47,7 +47,7 @@ class TokenEngine:
         """The number of tokens of `text`."""
         try:
             return self.tally(text)
-        except Exception:
+        except Exception:  # an engine's error on one text: no count is worth failing for
             return estimate(text)
         except BaseException as fault:
             # Rust panics arrive as a BaseException of this name; cancellation and interrupts are not ours to stop.
