@@ -79,9 +79,9 @@ class Connection:
         if not answer.startswith(b"HTTP/1.1 200"):
             raise click.ClickException((answer + await self._reader.read(500)).decode())
         lower = answer.lower()
-        if b"content-length:" in lower:
+        if b"\r\ncontent-length:" in lower:
             first = time.perf_counter()
-            await self._reader.readexactly(int(lower.partition(b"content-length:")[2].split(b"\r\n")[0]))
+            await self._reader.readexactly(int(lower.partition(b"\r\ncontent-length:")[2].split(b"\r\n")[0]))
         else:
             first = await self._chunks(started)
         return first - started, time.perf_counter() - started
@@ -208,6 +208,7 @@ def _litellm(python: str, target: str, folder: Path, start: object) -> int:
     config.write_text(
         "model_list:\n  - model_name: gpt-5\n    litellm_params:\n      model: openai/gpt-5\n"
         f"      api_base: {target}/v1\n      api_key: benchmark\n"
+        "general_settings:\n  dangerously_permit_weak_or_unset_master_key: true\n"
     )
     port = free_port()
     command = str(Path(python).parent / "litellm")
