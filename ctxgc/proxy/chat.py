@@ -65,6 +65,7 @@ class Chat:
         self._figures = figures
         self._strict = strict
         self._limit = limit
+        self._bookings: set[asyncio.Future[None]] = set()
         self._locks: WeakKeyDictionary[Session, asyncio.Lock] = WeakKeyDictionary()
 
     async def __call__(self, exchange: Exchange) -> None:
@@ -106,7 +107,7 @@ class Chat:
             raise
         except Exception as error:  # fail open
             session, prepared = self._stray(exchange, text, f"fault: {type(error).__name__}")
-        if prepared.body is text:  # not edited: it leaves as it came, in its encoding too
+        if text is not raw and prepared.body is text:  # not edited: it leaves as it came, in its encoding too
             prepared, text, headers = replace(prepared, body=raw), raw, to_upstream(exchange.raw_headers, plain)
         return Ticket(session, prepared, text, headers, perf_counter() - began)
 
@@ -127,14 +128,12 @@ class Chat:
             await relay(exchange, response, ticket.copy, stream, lambda relayed: self._settle(ticket, relayed, ""))
 
     async def _response(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> aiohttp.ClientResponse:
-        sending = asyncio.ensure_future(self._send(exchange, ticket, ticket.prepared.body, opened))
+        # An upstream that answers at once is let through first: its request is booked when it is settled.
+        booking = asyncio.get_running_loop().call_later(GRACE, self._book_soon, ticket)
         try:
-            await asyncio.wait((sending,), timeout=GRACE)  # one that answers at once is booked behind its first bytes
-            if not sending.done():
-                await self._admit(ticket)
-            response = await sending
+            response = await self._send(exchange, ticket, ticket.prepared.body, opened)
         finally:
-            sending.cancel()
+            booking.cancel()
         if response.status in REFUSED and ticket.prepared.body != ticket.original:
             return await self._again(exchange, ticket, opened) or response
         return response
@@ -163,6 +162,11 @@ class Chat:
         response = await self._upstream.send("POST", exchange.path, exchange.query, ticket.headers, body)
         opened.callback(response.close)
         return response
+
+    def _book_soon(self, ticket: Ticket) -> None:
+        task = asyncio.ensure_future(self._admit(ticket))
+        self._bookings.add(task)  # the loop itself would not keep it
+        task.add_done_callback(self._bookings.discard)
 
     async def _admit(self, ticket: Ticket) -> None:
         try:

@@ -203,6 +203,7 @@ def _pieces(region: bytes, members: Mapping[str, bytes], blobs: list[bytes]) -> 
 
 def _hashes(pending: Pending) -> tuple[bytes, bytes]:
     """The sha256 of the body as it came and as it left, hashed on from where the previous request's history ended."""
+    _ = pending.track.known  # copied now: the request has left
     previous, track, text, sent = pending.previous, pending.track, pending.body.text, pending.outgoing
     known = len(previous.known.prefix) if previous else 0
     base = previous.received_hash if previous else None

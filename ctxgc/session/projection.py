@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ctxgc.core.block import Kind
 from ctxgc.core.journal import Variant
@@ -24,28 +25,48 @@ class Invalid(Exception):
     """The body that we made breaks a rule of its format."""
 
 
-@dataclass(slots=True)
-class Track:
-    """A history that was sent lately: its bytes as they came and as they left, up to the end of its last message.
-
-    ``variants`` are its messages whose bytes differ from those of their nodes. The hashes are running sha256 of both,
-    so that a longer body is hashed from here on.
-    """
-
-    known: Known
-    sent: bytes
-    head: int
-    variants: tuple[Variant, ...] = ()
-    received_hash: hashlib._Hash | None = None
-    sent_hash: hashlib._Hash | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """What leaves: the whole body, and how much of it is history."""
 
     text: bytes
     end: int
+
+
+class Track:
+    """A history that was sent lately: its bytes as they came and as they left, up to the end of its last message.
+
+    ``head`` is its last node, ``variants`` its messages whose bytes differ from those of their nodes. The hashes are
+    running sha256 of both forms, so that a longer body is hashed from here on. The bytes are copied when they are first
+    asked for, which is after the request has left.
+    """
+
+    def __init__(self, body: Body, outgoing: Outgoing, head: int, variants: tuple[Variant, ...] = ()) -> None:
+        self.head = head
+        self.variants = variants
+        self.received_hash: hashlib._Hash | None = None
+        self.sent_hash: hashlib._Hash | None = None
+        self._whole: tuple[Body, Outgoing] | None = (body, outgoing)
+
+    @cached_property
+    def known(self) -> Known:
+        """The history as it came."""
+        return self._cut()[0]
+
+    @cached_property
+    def sent(self) -> bytes:
+        """The history as it left: the same object as ``known.prefix`` where nothing of it is edited."""
+        return self._cut()[1]
+
+    def _cut(self) -> tuple[Known, bytes]:
+        """Copy both prefixes, and let the whole bodies go."""
+        assert self._whole is not None
+        body, outgoing = self._whole
+        known = body.known()
+        sent = known.prefix if outgoing.text is body.text else outgoing.text[: outgoing.end]
+        self.__dict__.update(known=known, sent=sent)
+        self._whole = None
+        return known, sent
 
 
 def project(

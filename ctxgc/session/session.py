@@ -233,10 +233,8 @@ class Session:
             return plain, project(body, track, raws, self.state, found, plain, self.kit.codec)
 
     def _track(self, body: Body, track: Track | None, outgoing: Outgoing, found: Recognised) -> Track:
-        known = body.known()
-        sent = known.prefix if outgoing.text is body.text else outgoing.text[: outgoing.end]
         head = len(self.state.nodes) + len(found.drafts) - 1 if found.drafts else found.parent
-        kept = Track(known, sent, head, tuple(found.variants))
+        kept = Track(body, outgoing, head, tuple(found.variants))
         if track is not None and track in self.tracks:
             self.tracks.remove(track)
         self.tracks.appendleft(kept)
