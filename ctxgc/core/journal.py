@@ -55,10 +55,14 @@ class NewNode(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Piece(msgspec.Struct, frozen=True, array_like=True):
-    """A part of a request body around its messages: the bytes themselves, or the sha256 of those kept as a blob."""
+    """A part of a request body around its messages: the bytes themselves, or the sha256 of those kept as a blob.
+
+    ``withheld`` says that a credential stood here: it is not kept in any form.
+    """
 
     inline: bytes = b""
     blob: bytes = b""
+    withheld: bool = False
 
 
 class Variant(msgspec.Struct, frozen=True, array_like=True):

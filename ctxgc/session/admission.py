@@ -7,6 +7,7 @@ slices, so that a long history does not hold up other streams.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -22,6 +23,15 @@ from ctxgc.wire.codec import Body, Codec
 
 _INLINE = 256
 """Bytes above which a member of a body is kept as a blob, and so only once for all requests that carry it."""
+_SECRETS = frozenset(
+    {
+        "api_key", "apikey", "api-key", "authorization", "access_token", "auth_token", "token", "password",
+        "credentials", "vertex_credentials", "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "headers",
+        "extra_headers", "user_config",
+    }
+)  # fmt: skip
+"""Members of a body that gateways take credentials in."""
+_WITHHELD = Piece(withheld=True)
 LONG = 32 * 1024
 """Characters above which a text is counted in slices."""
 
@@ -188,12 +198,17 @@ def _around(body: Body, blobs: list[bytes]) -> tuple[tuple[Piece, ...], tuple[Pi
 def _pieces(region: bytes, members: Mapping[str, bytes], blobs: list[bytes]) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     at = 0
-    for raw in (raw for raw in members.values() if len(raw) > _INLINE):
-        start = region.find(raw, at)
+    for key, raw in members.items():
+        secret = key.lower() in _SECRETS
+        if len(raw) <= _INLINE and not secret:
+            continue
+        start = region.find(raw, max(region.find(json.dumps(key).encode(), at), at))
+        if start < 0 and secret:  # its place is not certain, so nothing of the rest is kept
+            return (*pieces, _WITHHELD)
         if start < 0:
             continue
-        pieces += (Piece(inline=region[at:start]), Piece(blob=hashlib.sha256(raw).digest()))
-        blobs.append(raw)
+        pieces += (Piece(inline=region[at:start]), _WITHHELD if secret else Piece(blob=hashlib.sha256(raw).digest()))
+        blobs += () if secret else (raw,)
         at = start + len(raw)
     if len(region) - at > 4 * _INLINE:
         blobs.append(region[at:])

@@ -12,7 +12,7 @@ from itertools import islice
 
 from ctxgc.core.journal import Allocation, AnyEntry, Collection, Piece
 from ctxgc.core.state import Node, State
-from ctxgc.store import Store, StoreError
+from ctxgc.store import Store, StoreError, StoreMissing
 from ctxgc.wire.codec import Codec
 
 
@@ -45,15 +45,20 @@ def disagreements(entries: Iterable[AnyEntry], store: Store, codec: Codec) -> It
 
     A call's edits follow its allocation, so each call is checked when the next entry that is not its own comes.
     """
+    # A body that held a credential is not kept whole, so there is nothing to compare.
     state, call = State(), None
     for entry in entries:
         if call is not None and not isinstance(entry, Collection):
             yield from _compare(state, store, codec, call)
             call = None
         state.apply(entry)
-        call = entry if isinstance(entry, Allocation) else call
+        call = entry if isinstance(entry, Allocation) and not _withheld(entry) else call
     if call is not None:
         yield from _compare(state, store, codec, call)
+
+
+def _withheld(entry: Allocation) -> bool:
+    return any(piece.withheld for piece in (*entry.before, *entry.after))
 
 
 def _compare(state: State, store: Store, codec: Codec, entry: Allocation) -> Iterator[str]:
@@ -79,4 +84,6 @@ def _body(state: State, store: Store, entry: Allocation, form: Callable[[Node, b
 
 def _pieces(store: Store, pieces: Sequence[Piece]) -> Iterator[bytes]:
     for piece in pieces:
+        if piece.withheld:
+            raise StoreMissing("a credential in this body was withheld from the store, so it cannot be rebuilt")
         yield store.blob(piece.blob) if piece.blob else piece.inline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -14,9 +15,9 @@ from msgspec import structs
 from ctxgc.core.journal import Allocation, AnyEntry, Collection, decode
 from ctxgc.core.state import State
 from ctxgc.errors import UnknownHandle
-from ctxgc.session import Kit
+from ctxgc.session import Kit, Session
 from ctxgc.session.originals import disagreements, lines, received, sent
-from ctxgc.store import Store, open_store
+from ctxgc.store import Store, StoreMissing, open_store
 from tests.session.scripts import (
     KEY,
     LONG,
@@ -198,3 +199,39 @@ def test_however_many_results_are_shortened_in_one_request_all_are_rebuilt(used:
     log = entries(used.store)
     assert [len(entry.edits) for entry in log if isinstance(entry, Collection)] == [20]
     assert list(disagreements(log, used.store, used.codec)) == []
+
+
+@pytest.mark.parametrize("place", ["front", "back"])
+@pytest.mark.parametrize("name", ["api_key", "API_KEY", "extra_headers"])
+def test_a_credential_in_a_body_is_not_kept_and_the_rest_is(used: Kit, place: str, name: str) -> None:
+    secret = json.dumps("sk-in-the-body" if name != "extra_headers" else {"authorization": "sk-in-the-body"})
+    rest = f'"messages":{json.dumps([system(), user()])}'
+    own = f'"note":"sk","{name}":{secret}'
+    text = "{%s}" % (f"{own},{rest}" if place == "front" else f"{rest},{own}")
+    session = fresh(used)
+    assert send(session, text.encode()).body == text.encode()
+    session.flush()
+    log = entries(used.store)
+    stored = [
+        *(entry.body for entry in used.store.entries(KEY)),
+        *(used.store.blob(node.blob) for node in session.state.nodes),
+    ]
+    assert not any(base64.b64encode(b"sk-in-the-body")[:12] in body or b"sk-in-the-body" in body for body in stored)
+    assert list(disagreements(log, used.store, used.codec)) == []
+    (allocation,) = [entry for entry in log if isinstance(entry, Allocation)]
+    with pytest.raises(StoreMissing, match="withheld"):
+        received(session.state, used.store, used.codec, allocation)
+    assert not any(b"sk-in-the-body" in piece.inline for piece in (*allocation.before, *allocation.after))
+
+
+def test_control_a_member_of_another_name_is_kept(used: Kit) -> None:
+    text = b'{"note":"sk-in-the-body","messages":%b}' % json.dumps([user()]).encode()
+    session = fresh(used)
+    send(session, text)
+    (allocation,) = [entry for entry in entries_of(session, used) if isinstance(entry, Allocation)]
+    assert any(b"sk-in-the-body" in piece.inline for piece in allocation.before)
+
+
+def entries_of(session: Session, used: Kit) -> list[AnyEntry]:
+    session.flush()
+    return entries(used.store)
