@@ -27,7 +27,7 @@ _SECRETS = frozenset(
     {
         "api_key", "apikey", "api-key", "authorization", "access_token", "auth_token", "token", "password",
         "credentials", "vertex_credentials", "aws_access_key_id", "aws_secret_access_key", "aws_session_token",
-        "headers",        "extra_headers", "user_config",
+        "headers", "extra_headers", "user_config",
     }
 )  # fmt: skip
 """Members of a body that gateways take credentials in."""
