@@ -18,8 +18,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "demo": ("demo", "See it work: a scripted 60-turn session, through the real proxy. No API key."),
         "proxy": ("proxy", "Stand between an agent and its model API."),
         "profile": ("profile", "Say where the tokens of a transcript or session went."),
+        "replay": ("replay", "Compare policies on recorded transcripts: cost and survival."),
         "sessions": ("sessions", "List the sessions in the store."),
         "recall": ("recall", "Read back what a stub stands for."),
+        "mcp": ("mcp", "Serve recall and search to an agent over MCP."),
         "audit": ("audit", "Verify, show or export what was stored."),
         "config": ("config", "Show the configuration in force, and where each value came from."),
     }

@@ -45,21 +45,14 @@ def command(handle: str, lines: tuple[int, int | None] | None, store: str | None
       ctxgc recall k3v7qzsx2mhd4ayb
       ctxgc recall '[ctxgc:k3v7qzsx2mhd4ayb lines 41-960 of 1000 not shown]' --lines 41:80
     """
-    text = _content(_bare(handle), store)
-    if lines is not None:
-        from ctxgc.session.originals import lines as cut
+    from ctxgc.session.originals import lines as cut
+    from ctxgc.session.reading import END, bare
 
-        first, last = lines
-        text = cut(text, first, len(text) + 1 if last is None else last)
+    text = _content(bare(handle), store)
+    if lines is not None:
+        text = cut(text, lines[0], lines[1] or END)
     with click.open_file("-", "wb") as out:
         out.write(text.encode("utf-8", "surrogatepass"))
-
-
-def _bare(handle: str) -> str:
-    """The handle itself, of a stub or of what is left of one when it was copied."""
-    from ctxgc.core.stub import SIGIL
-
-    return handle.strip().removeprefix(SIGIL).removeprefix(SIGIL[1:]).partition(" ")[0].rstrip("]").lower()
 
 
 def _content(handle: str, url: str | None) -> str:

@@ -73,7 +73,7 @@ def collect_eden(
 def _editable(arrival: Arrival) -> bool:
     block = arrival.block
     ours = block.kind is Kind.TOOL_RESULT and block.author is Author.TOOL and block.path is not None
-    return ours and not arrival.pinned and _encodable(arrival.text)
+    return ours and not arrival.pinned and encodable(arrival.text)
 
 
 def _defused(arrival: Arrival) -> _Plan:
@@ -88,7 +88,7 @@ def _apply(
 ) -> _Plan:
     """The plan after one verdict; a verdict that makes no sense, or cannot be checked, leaves it as it was."""
     arrival = plan.arrival
-    if not _encodable(f"{verdict.policy}{verdict.action}{verdict.reason}{verdict.unit}{verdict.text or ''}"):
+    if not encodable(f"{verdict.policy}{verdict.action}{verdict.reason}{verdict.unit}{verdict.text or ''}"):
         return plan
     handle = mint(arrival.content)
     if verdict.of is not None:
@@ -123,11 +123,11 @@ def _cut(text: str, verdict: Verdict, handle: str) -> str | None:
 def _label(verdict: Verdict, number: int, start: int, end: int, size: int) -> tuple[str, int, int, int]:
     first, last = verdict.gaps[number] if number < len(verdict.gaps) else (0, 0)
     if 1 <= first <= last <= verdict.total <= size:
-        return _plain(verdict.unit), first, last, verdict.total
+        return plain(verdict.unit), first, last, verdict.total
     return "characters", start + 1, end, size
 
 
-def _plain(words: str) -> str:
+def plain(words: str) -> str:
     """Words for the inside of a stub: what a policy calls things must not end the stub, or begin another."""
     return " ".join(words.translate({ord("["): "(", ord("]"): ")"}).split())
 
@@ -139,7 +139,7 @@ def _finish(arrival: Arrival, plan: _Plan, count: Callable[[str], int], mint: Ca
     handle, before, defused = mint(arrival.content), count(arrival.text), stub.defuse(arrival.text)
     step: _Plan | None = plan
     while step is not None and step.verdicts:
-        text = f"{step.arrival.text}\n{stub.note(handle, _plain(step.note))}" if step.note else step.arrival.text
+        text = f"{step.arrival.text}\n{stub.note(handle, plain(step.note))}" if step.note else step.arrival.text
         after = count(text)
         smaller = after < before and len(text) < len(arrival.text)
         # Defusing is for safety and may cost a few tokens; nothing else may.
@@ -149,7 +149,7 @@ def _finish(arrival: Arrival, plan: _Plan, count: Callable[[str], int], mint: Ca
     return None
 
 
-def _encodable(text: str) -> bool:
+def encodable(text: str) -> bool:
     """Whether UTF-8 can carry it: one with lone surrogates goes on as it came, since the journal could not hold it."""
     try:
         text.encode()

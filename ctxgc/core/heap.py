@@ -60,11 +60,53 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
+class Resident:
+    """A cell of this history that was forwarded before, as policies see it. It is in the provider's cache, perhaps.
+
+    ``tokens`` is its size as it came and ``sent`` as it is sent now; ``turn`` is the one it arrived in, ``referenced``
+    the newest turn in which something referred to it (its own, if nothing did), ``references`` how often that was and
+    ``marks`` where in its text (character offsets). ``stale`` says why it is out of date (empty: it is not),
+    ``overcome`` that it is the failure of a call that succeeded later, ``quotable`` that it is the newest view of a
+    resource, which an edit may have to quote; ``resurrected`` how often results of its tool were recalled after they
+    had been collected. ``position`` orders the residents as the model reads them.
+    """
+
+    id: int
+    position: int
+    kind: Kind
+    tag: str
+    site: str
+    tokens: int
+    sent: int
+    turn: int
+    pinned: bool
+    referenced: int
+    references: int = 0
+    marks: tuple[int, ...] = ()
+    stale: str = ""
+    overcome: bool = False
+    quotable: bool = False
+    resurrected: int = 0
+    edited: str = ""
+
+    def idle(self, now: int) -> int:
+        """Turns since it arrived or was last referred to."""
+        return now - self.referenced
+
+    @property
+    def tool(self) -> str:
+        """The tool's name, of a call or a result."""
+        return self.site.partition("(")[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Heap:
     """What a policy sees: the arrivals, whom it may ask for tokens, and what lies before them in this history.
 
     ``count`` gives the exact tokens of a text; ``same`` the id of the visible cell that holds the result of an
     identical call with identical content, or None; ``stub_tokens`` is an upper bound of what one stub takes.
+    ``residents`` are the cells that were forwarded before, oldest first; ``turn`` is that of the agent's next reply.
+    ``surplus`` is how many tokens must go because of the window or a quality budget (0: none must).
     """
 
     eden: Sequence[Arrival]
@@ -72,6 +114,8 @@ class Heap:
     same: Callable[[Arrival], int | None]
     turn: int
     stub_tokens: int
+    residents: Sequence[Resident] = ()
+    surplus: int = 0
 
 
 def tag_of(block: Block, retrieval: Callable[[str], str | None]) -> str:

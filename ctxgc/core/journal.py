@@ -73,6 +73,27 @@ class Variant(msgspec.Struct, frozen=True, array_like=True):
     gap: bytes
 
 
+class Pace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the pacer decided for a request, and the figures it was decided by; see ``core.pacer.Decision``.
+
+    ``trigger`` is empty where nothing was collected. ``candidates`` are how many cells could have been, ``dead`` the
+    tokens they take each turn. ``read`` and ``write`` are the tariff's, ``paid`` and ``untouched`` what the session's
+    input has cost with this request, and would have cost, in its unit.
+    """
+
+    trigger: str = ""
+    cold: bool = False
+    candidates: int = 0
+    dead: int = 0
+    live: int = 0
+    rent: float = 0.0
+    price: float = 0.0
+    read: float = 0.0
+    write: float = 0.0
+    paid: float = 0.0
+    untouched: float = 0.0
+
+
 class Allocation(Entry, frozen=True, tag="allocation", kw_only=True):
     """A request: which history it carries, what is new in it, and all that is needed to rebuild its bytes.
 
@@ -97,14 +118,44 @@ class Allocation(Entry, frozen=True, tag="allocation", kw_only=True):
     tools: bytes = b""
     schemas: tuple[NewCell, ...] | None = None
     size: int = 0
+    pace: Pace | None = None
 
 
 class Collection(Entry, frozen=True, tag="collection", kw_only=True):
-    """What the collector changed, from this request on. The texts are here, so that the same journal sends the same."""
+    """What the collector changed, from this request on. The texts are here, so that the same journal sends the same.
+
+    ``generation`` is ``eden`` (cells that were never sent), ``minor`` (young cells only) or ``major``.
+    """
 
     call: bytes
     generation: str
     edits: tuple[Edit, ...]
+
+
+class Edge(msgspec.Struct, frozen=True, array_like=True):
+    """A reference: the cell ``source`` refers to ``target``, at these character offsets; ``evidence`` says by what."""
+
+    source: int
+    target: int
+    marks: tuple[int, ...] = ()
+    evidence: str = ""
+
+
+class Overwritten(msgspec.Struct, frozen=True, array_like=True):
+    """A cell is out of date (or a failure that was overcome) because of the cell ``by``; ``why`` in plain words."""
+
+    cell: int
+    by: int
+    why: str
+    overcome: bool = False
+
+
+class Marking(Entry, frozen=True, tag="marking", kw_only=True):
+    """What the new cells of a request refer to, and which cells they put out of date."""
+
+    call: bytes
+    edges: tuple[Edge, ...] = ()
+    overwritten: tuple[Overwritten, ...] = ()
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -176,7 +227,7 @@ class Recovery(Entry, frozen=True, tag="recovery", kw_only=True):
     call: bytes
 
 
-AnyEntry = Open | Allocation | Collection | Settlement | Recall | Bypass | Gap | Recovery
+AnyEntry = Open | Allocation | Collection | Marking | Settlement | Recall | Bypass | Gap | Recovery
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODER = msgspec.json.Decoder(AnyEntry)

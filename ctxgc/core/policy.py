@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ctxgc.core.heap import Heap
+
+Urgency = Literal["priced", "now", "forced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +19,14 @@ class Verdict:
     """One proposal about one cell.
 
     Either ``keep`` (the spans of the cell's text, as character offsets, that stay; the collector puts a stub into
-    each gap), or ``text`` (a whole text that says the same), or ``of`` (the visible cell that says the same).
+    each gap), or ``text`` (a whole text that says the same), or ``of`` (the visible cell that says the same), or
+    ``excerpt`` (the share of its tokens, 0 to 1, that its most telling lines may take; 0 leaves a bare stub).
     ``gaps`` says for each gap which units it leaves out, counted from 1, of ``total`` ``unit`` (lines, elements);
     without it, gaps are counted in characters. ``reason`` is a few plain words.
+
+    Residents (cells that were sent before) go by ``excerpt`` only. ``since`` is the turn from which on it was dead:
+    what was paid for it since then decides when it goes. ``urgency`` says when: ``priced`` when it pays, ``now``
+    whatever it costs, ``forced`` only when the window or the quality budget asks for room.
     """
 
     cell: int
@@ -32,6 +39,9 @@ class Verdict:
     unit: str = "lines"
     gaps: tuple[tuple[int, int], ...] = ()
     total: int = 0
+    excerpt: float | None = None
+    since: int = 0
+    urgency: Urgency = "priced"
 
 
 class Policy(Protocol):

@@ -17,13 +17,21 @@ from ctxgc.core.journal import (
     Bypass,
     Collection,
     Gap,
+    Marking,
     NewCell,
     NewNode,
     Open,
+    Overwritten,
+    Pace,
     Recall,
     Recovery,
     Settlement,
 )
+
+MEMORY = 8
+"""References to a cell that are remembered one by one: the newest."""
+LEAST = 4096
+"""Input tokens below which a provider may not cache (the largest minimum that any publishes)."""
 
 Tally = Mapping[str, int]
 """Tokens per tag."""
@@ -46,6 +54,16 @@ class Node:
     received: Tally
     sent: Tally
     edits: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is known of the references to a cell: how many turns made one, the newest of them, and where they point."""
+
+    count: int = 0
+    turn: int = 0
+    at: tuple[int, ...] = ()
+    by: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +95,16 @@ class State:
         self.call_sites: dict[tuple[int, str], int] = {}
         self.results: dict[tuple[str, bytes], list[int]] = {}
         self.unsettled: dict[bytes, Allocation] = {}
+        self.heads: dict[int, int] = {}
         self.calls = 0
         self.plain = False
         self.resurrected: dict[int, int] = {}
+        self.marks: dict[int, Marks] = {}
+        self.overwritten: dict[int, Overwritten] = {}
+        self.pace = Pace()
+        self.used = 0.0
+        self.model = ""
+        self.uncached = 0
 
     def apply(self, entry: AnyEntry) -> None:
         """Take one entry. Raises ``ValueError`` for one that does not fit what came before it."""
@@ -90,7 +115,11 @@ class State:
                 self._allocate(entry)
             case Collection():
                 self._collect(entry)
-            case Settlement() | Recovery():
+            case Marking():
+                self._mark(entry)
+            case Settlement():
+                self._settle(entry)
+            case Recovery():
                 self.unsettled.pop(entry.call, None)
             case Recall(found=True):
                 self.resurrected[entry.cell] = self.resurrected.get(entry.cell, 0) + 1
@@ -132,6 +161,28 @@ class State:
             self._node(node)
         self.calls += 1
         self.unsettled[entry.call] = entry
+        self.heads[entry.head] = entry.toolset
+        self.pace = entry.pace or self.pace
+        self.used = entry.at
+        self.model = entry.model
+
+    def _mark(self, entry: Marking) -> None:
+        """Take references and what is out of date. A turn that refers to a cell several times counts once."""
+        for edge in entry.edges:
+            known, turn = self.marks.get(edge.target, Marks()), self.cells[edge.source].turn
+            count = known.count + (turn != known.turn or not known.count)
+            at = tuple(sorted({*known.at, *edge.marks}))
+            by = (*known.by, edge.source)[-MEMORY:]
+            self.marks[edge.target] = Marks(count, max(turn, known.turn), at, by)
+        for one in entry.overwritten:
+            self.overwritten[one.cell] = one
+
+    def _settle(self, entry: Settlement) -> None:
+        """How many calls in a row the provider reported to be read from no cache, though a prefix had been sent."""
+        allocation = self.unsettled.pop(entry.call, None)
+        self.used = max(self.used, entry.at)
+        if entry.usage is not None and allocation is not None and allocation.parent >= 0 and entry.usage.input > LEAST:
+            self.uncached = 0 if entry.usage.cached else self.uncached + 1
 
     def _node(self, new: NewNode) -> None:
         number, parent = len(self.nodes), self.node(new.parent)

@@ -47,6 +47,14 @@ def pointer(handle: str, site: str) -> str:
     return f"{SIGIL}{handle} unchanged: same output as the earlier {defuse(shown)}]"
 
 
+def evacuated(handle: str, what: str, why: str, *, offered: bool) -> str:
+    """The stub at the head of what is left of a cell: how much that is, why, and how to see the rest.
+
+    Where the recall tool is ``offered`` its description says what a handle is for; else the call can be made again.
+    """
+    return f"{SIGIL}{handle} {what}: {why}]" if offered else f"{SIGIL}{handle} {what}: {why}; call again to see all]"
+
+
 def defuse(text: str) -> str:
     """``text`` with everything that could pass for a stub made visibly not one; most texts come back as they are."""
     if text.isascii() and "[" not in text:  # the bracket is the one part of a disguise that ASCII has no other form of

@@ -56,7 +56,7 @@ def requests(transcript: Transcript, model: str = "") -> Iterator[bytes]:
 def steps(transcript: Transcript, model: str = "") -> Iterator[Step]:
     """``requests``, each with the message that answered it."""
     head = _head(transcript, model)
-    system = _system(transcript)
+    system = transcript.messages[: system_prompts(transcript)]
     body = bytearray(head)
     for at, (raw, role) in enumerate(zip(transcript.messages, transcript.roles, strict=True)):
         if at in transcript.compactions and at > len(system):
@@ -86,7 +86,7 @@ def replay(
         entries.append(entry)
         kit.observe(state, entry)
 
-    session = _session(transcript, replace(kit, observe=observe))
+    session = session_for(transcript, replace(kit, observe=observe))
     usage = dict(transcript.usage)
     for step in steps(transcript, model):
         prepared = session.prepare(step.body)
@@ -130,15 +130,16 @@ def _head(transcript: Transcript, model: str) -> bytes:
     return b'{"model":' + name + b"," + tools + b'"messages":['
 
 
-def _system(transcript: Transcript) -> tuple[bytes, ...]:
-    """The system prompts that a transcript begins with."""
+def system_prompts(transcript: Transcript) -> int:
+    """How many system prompts a transcript begins with."""
     count = 0
     while count < len(transcript.roles) and transcript.roles[count] in ("system", "developer"):
         count += 1
-    return transcript.messages[:count]
+    return count
 
 
-def _session(transcript: Transcript, kit: Kit) -> Session:
+def session_for(transcript: Transcript, kit: Kit) -> Session:
+    """A new session for the requests of a transcript."""
     scope = scope_of(credential({}), Identity(transcript.id, "transcript"))
     key = hashlib.sha256(b"ctxgc transcript\0" + scope).digest()
     return Session(key, scope, "transcript", kit)

@@ -15,10 +15,47 @@ import msgspec
 
 from ctxgc.core.policy import Policy
 
-DEFAULT = "eden"
+DEFAULT = "generational"
 """The preset in use where nothing else is said."""
 
-_PRESETS = {"observe": (), "lossless": ("dedup", "minify"), "eden": ("dedup", "minify", "truncate")}
+_Table = Mapping[str, object]
+
+_PRESETS: Mapping[str, tuple[_Table, ...]] = {
+    "observe": (),
+    "lossless": ({"name": "dedup"}, {"name": "minify"}),
+    "eden": ({"name": "dedup"}, {"name": "minify"}, {"name": "truncate"}),
+    "generational": (
+        {"name": "dedup"},
+        {"name": "minify"},
+        {"name": "truncate"},
+        {"name": "superseded"},
+        {"name": "failed_calls"},
+        {"name": "items"},
+        {"name": "reasoning"},
+        {"name": "generational"},
+        {"name": "budget"},
+    ),
+    "aggressive": (
+        {"name": "dedup"},
+        {"name": "minify"},
+        {"name": "truncate", "budget": 5_000},
+        {"name": "superseded"},
+        {"name": "failed_calls", "idle": 1},
+        {"name": "items", "idle": 3, "min_tokens": 200, "keep": 0.05},
+        {"name": "reasoning", "idle": 1},
+        {
+            "name": "generational",
+            "idle": 2,
+            "idle_referenced": 3,
+            "keep": 0.1,
+            "keep_referenced": 0.15,
+            "old_idle": 5,
+            "old_keep": 0.0,
+            "quotable_idle": 8,
+        },
+        {"name": "budget"},
+    ),
+}
 
 
 class PolicyError(ValueError):
@@ -31,15 +68,19 @@ def names() -> tuple[str, ...]:
 
 
 def presets() -> Mapping[str, tuple[str, ...]]:
-    """What each preset consists of, in order: ``observe`` nothing, ``lossless`` what loses nothing, ``eden`` all."""
-    return dict(_PRESETS)
+    """The names of the policies that each preset consists of, in order.
+
+    ``observe`` does nothing, ``lossless`` what loses nothing, ``eden`` edits only what was never sent before,
+    ``generational`` collects what was sent, too, and ``aggressive`` does so sooner and leaves less.
+    """
+    return {name: tuple(str(table["name"]) for table in tables) for name, tables in _PRESETS.items()}
 
 
 def preset(name: str) -> tuple[Policy, ...]:
-    """The policies of a preset, with their defaults. Raises ``PolicyError`` for an unknown one."""
+    """The policies of a preset, with its parameters. Raises ``PolicyError`` for an unknown one."""
     if name not in _PRESETS:
         raise PolicyError(_unknown("preset", name, _PRESETS))
-    return build([{"name": policy} for policy in _PRESETS[name]])
+    return build(_PRESETS[name])
 
 
 def from_config(policy: str, tables: Sequence[Mapping[str, object]] = ()) -> tuple[Policy, ...]:

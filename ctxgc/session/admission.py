@@ -15,8 +15,11 @@ from typing import Protocol
 from ctxgc.core.block import Block, Kind, Message
 from ctxgc.core.heap import Arrival, content_digest, tag_of
 from ctxgc.core.journal import Allocation, Collection, NewCell, NewNode, Piece
+from ctxgc.core.pacer import Tariff
 from ctxgc.core.state import State
+from ctxgc.session.collecting import Collected
 from ctxgc.session.eden import Planned, clean
+from ctxgc.session.pacing import paced
 from ctxgc.session.projection import Outgoing, Track
 from ctxgc.session.recognise import Draft, Recognised
 from ctxgc.wire.codec import Body, Codec
@@ -67,6 +70,8 @@ class Pending:
     previous: Track | None
     track: Track
     meter: Meter
+    tariff: Tariff
+    collected: Collected
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Booked:
     """The entries of an admission, and the plaintexts that they name by hash."""
 
     allocation: Allocation
-    collection: Collection | None
+    collections: tuple[Collection, ...]
     blobs: tuple[bytes, ...]
 
 
@@ -108,10 +113,18 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
         tools=tools,
         schemas=schemas,
         size=len(pending.body.text),
+        pace=paced(pending, state, toolset, nodes, schemas),
     )
-    edits = tuple(edit for plan in pending.planned for edit in plan.edits)
-    collection = Collection(at=pending.at, call=pending.call, generation="eden", edits=edits) if edits else None
-    return Booked(allocation, collection, tuple(blobs))
+    return Booked(allocation, tuple(_collections(pending)), tuple(blobs))
+
+
+def _collections(pending: Pending) -> Iterator[Collection]:
+    """What was collected with a request: of what had been sent before, and of what is new."""
+    eden = tuple(edit for plan in pending.planned for edit in plan.edits)
+    old = pending.collected
+    for generation, edits in ((old.generation, old.edits), ("eden", eden)):
+        if edits:
+            yield Collection(at=pending.at, call=pending.call, generation=generation, edits=edits)
 
 
 def warmed(meter: Meter, draft: Draft) -> Generator[None, None, None]:
@@ -229,7 +242,7 @@ def _hashes(pending: Pending) -> tuple[bytes, bytes]:
     if sent.text is text:
         track.sent_hash = track.received_hash
         return received.digest(), received.digest()
-    base = previous.sent_hash if previous else None
+    base = previous.sent_hash if previous and not pending.collected.edits else None
     track.sent_hash = base.copy() if base and previous else hashlib.sha256()
     track.sent_hash.update(memoryview(sent.text)[len(previous.sent) if base and previous else 0 : sent.end])
     out = track.sent_hash.copy()

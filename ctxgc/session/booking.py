@@ -46,7 +46,7 @@ class Books:
         if isinstance(pending, Unread):
             return [*opening, self._unread(pending)]
         booked = yield from admission(pending, self.state, self.kit.codec)
-        return [*opening, self._allocation(booked), *self._collection(booked)]
+        return [*opening, self._allocation(booked), *self._collections(booked)]
 
     def line(
         self, entry: AnyEntry, blobs: Sequence[bytes] = (), nodes: Sequence[Node] = (), stubs: Sequence[Stub] = ()
@@ -75,12 +75,14 @@ class Books:
         )
         return self.line(booked.allocation, booked.blobs, nodes)
 
-    def _collection(self, booked: Booked) -> list[Line]:
-        if not booked.collection:
-            return []
-        edits = {edit.handle: edit.cell for edit in booked.collection.edits}  # one content, one handle
-        stubs = tuple(Stub(handle, cell) for handle, cell in edits.items() if handle not in self.state.by_handle)
-        return [self.line(booked.collection, stubs=stubs)]
+    def _collections(self, booked: Booked) -> list[Line]:
+        lines, known = [], set(self.state.by_handle)
+        for collection in booked.collections:
+            edits = {edit.handle: edit.cell for edit in collection.edits}  # one content, one handle
+            stubs = tuple(Stub(handle, cell) for handle, cell in edits.items() if handle not in known)
+            known.update(edits)
+            lines.append(self.line(collection, stubs=stubs))
+        return lines
 
     def _unread(self, pending: Unread) -> Line:
         text, reason = pending.text, clean(pending.reason)

@@ -6,9 +6,10 @@ Rule: values only; everything that reads a clock, makes an id or opens a file is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ctxgc.core.journal import AnyEntry
+from ctxgc.core.pacer import Pacer, Tariff
 from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
 from ctxgc.session.admission import Meter
@@ -22,7 +23,7 @@ class Kit:
     """What all sessions of a process share. ``clock`` gives Unix seconds, ``new_id`` 16 bytes for a call.
 
     ``meter`` makes the counter for a model; ``retrieval`` maps a tool's name to a source or None; ``observe`` is told
-    every entry, with the session's state after it.
+    every entry, with the session's state after it. ``tariff`` gives a model's prices, ``pacer`` decides by them.
     """
 
     store: Store
@@ -33,6 +34,8 @@ class Kit:
     new_id: Callable[[], bytes]
     retrieval: Callable[[str], str | None] = lambda _: None
     observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None
+    tariff: Callable[[str], Tariff] = lambda _model: Tariff()
+    pacer: Pacer = field(default_factory=Pacer)
 
 
 @dataclass(frozen=True, slots=True)

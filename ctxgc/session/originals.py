@@ -13,13 +13,28 @@ from itertools import islice
 from ctxgc.core.journal import Allocation, AnyEntry, Collection, Piece
 from ctxgc.core.state import Node, State
 from ctxgc.store import Store, StoreError, StoreMissing
-from ctxgc.wire.codec import Codec
+from ctxgc.wire.codec import Body, Codec
 
 
 def content(state: State, store: Store, codec: Codec, cell: int) -> str:
     """The text of a cell as it came. Raises ``StoreError`` where the store does not have it or it does not agree."""
     node = state.node(state.owners[cell])
     return codec.decode(store.blob(node.blob)).blocks[node.cells.index(cell)].text
+
+
+class Originals:
+    """The original texts of the cells of a history that is in hand, read from its request when they are asked for."""
+
+    def __init__(self, body: Body, codec: Codec, state: State) -> None:
+        self._body, self._codec, self._state = body, codec, state
+        self._whole: Body | None = None
+
+    def __call__(self, cell: int) -> str:
+        """The text of a cell. Raises ``Malformed``."""
+        self._whole = self._whole or self._codec.split(self._body.text)
+        node = self._state.node(self._state.owners[cell])
+        raw = self._whole.messages[node.depth].of(self._whole.text)
+        return self._codec.decode(raw).blocks[node.cells.index(cell)].text
 
 
 def lines(text: str, first: int, last: int) -> str:

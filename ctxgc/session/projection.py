@@ -6,7 +6,7 @@ Rule: what was sent before is sent again from memory, byte for byte; a body that
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from ctxgc.session.recognise import Recognised
 from ctxgc.wire.codec import Body, Codec, Known
 
 Hash = type(hashlib.sha256())
+_NOTHING: Mapping[int, Mapping[int, str]] = {}
 
 
 class Invalid(Exception):
@@ -77,15 +78,20 @@ def project(
     recognised: Recognised,
     planned: Sequence[Planned],
     codec: Codec,
+    changed: Mapping[int, Mapping[int, str]] = _NOTHING,
 ) -> Outgoing:
-    """Assemble what is sent for ``body``. Raises ``Invalid`` (or ``Malformed``) where it must not be sent."""
-    texts = [state.nodes[node].edits for node in recognised.known] + [plan.texts() for plan in planned]
+    """Assemble what is sent for ``body``. Raises ``Invalid`` (or ``Malformed``) where it must not be sent.
+
+    ``changed`` has the edits of known nodes from now on, where they change with this request.
+    """
+    known = [changed.get(node, state.nodes[node].edits) for node in recognised.known]
+    texts = known + [plan.texts() for plan in planned]
     after = [codec.project(raw, edits) for (_, raw), edits in zip(raws, texts, strict=True)]
     before = [raw for _, raw in raws]
     same_prefix = track is None or track.sent is track.known.prefix
     if before == after and same_prefix:
         return Outgoing(body.text, body.end)
-    first = _unchecked(before, after, state, recognised, planned)
+    first = _unchecked(before, after, state, recognised, planned, changed)
     if first is not None and (found := codec.problems(before[first:], after[first:])):
         raise Invalid(found[0])
     prefix = body.text[: body.start] if track is None else track.sent
@@ -102,14 +108,15 @@ def _unchecked(
     state: State,
     recognised: Recognised,
     planned: Sequence[Planned],
+    changed: Collection[int],
 ) -> int | None:
     """Where the part begins that is to be checked: at the call behind which the first message was changed just now.
 
     What was changed in earlier requests was checked then, and is spliced from the journal.
     """
-    variants = {variant.node for variant in recognised.variants}
+    changed = {variant.node for variant in recognised.variants}.union(changed)
     known = recognised.known
-    news = (at for at in range(len(before)) if at >= len(known) or known[at] in variants)
+    news = (at for at in range(len(before)) if at >= len(known) or known[at] in changed)
     first = next((at for at in news if before[at] != after[at]), None)
     while first and not _calls(first - 1, state, recognised, planned):
         first -= 1

@@ -24,18 +24,18 @@ from ctxgc.core.state import State
 from ctxgc.errors import UnknownHandle
 from ctxgc.session.admission import Meter, Pending, begun, new_schemas, warmed
 from ctxgc.session.booking import Books, Unread
+from ctxgc.session.collecting import Collected
+from ctxgc.session.cycle import TRACKS, Cycle
 from ctxgc.session.eden import Eden, Planned, Rules, clean
 from ctxgc.session.kit import Kit, Prepared, Resumed
 from ctxgc.session.originals import content
+from ctxgc.session.pacing import tariff_for
 from ctxgc.session.projection import Invalid, Outgoing, Track, project
 from ctxgc.session.recognise import Recognised, raw_messages, recognise
 from ctxgc.store import StoreMissing
 from ctxgc.wire.codec import Body
 
 T = TypeVar("T")
-
-TRACKS = 8
-"""Histories of one session that are kept ready to be resumed: the main one, its branches, helper calls."""
 
 
 class Session:
@@ -50,6 +50,7 @@ class Session:
         self._preparing = 0
         self._books = Books(key, scope, origin, kit, self.state)
         self._mint = partial(stub.mint, kit.store.secret, key)
+        self._cycle = Cycle(self.state, kit, self._mint)
 
     @classmethod
     def restoring(cls, key: bytes, kit: Kit) -> Generator[None, None, Session | None]:
@@ -136,6 +137,7 @@ class Session:
                 lines = yield from self._books.lines(pending)
                 if self._take(pending):
                     self._durable[pending.call] = self._books.write(*lines)
+                    yield from self._afterwards(pending)
             except Exception as error:  # fail open: it was sent; the journal says that it is not booked
                 self._take(pending)
                 self.tracks.clear()
@@ -202,11 +204,16 @@ class Session:
         meter = self.kit.meter(model)
         eden = self._eden(found, body, meter)
         planned = yield from _plan(eden, found, meter)
-        planned, outgoing = self._project(body, track, raws, found, planned, eden.faults)
+        at, tariff = self.kit.clock(), tariff_for(self.state, self.kit.tariff(model))
+        collected = yield from self._cycle.collected(found, body, model, meter, tariff, at)
+        planned, collected, outgoing = self._project(body, track, raws, found, planned, collected, eden.faults)
+        self._cycle.reported.update(eden.faults)
         for fault in eden.faults:
-            self._pending.append(Unread(call, self.kit.clock(), fault))
+            self._pending.append(Unread(call, at, fault))
         kept = self._track(body, track, outgoing, found)
-        self._pending.append(Pending(call, self.kit.clock(), model, body, outgoing, found, planned, track, kept, meter))
+        self._pending.append(
+            Pending(call, at, model, body, outgoing, found, planned, track, kept, meter, tariff, collected)
+        )
         stream = body.fields.get("stream") == b"true"
         return Prepared(call, outgoing.text, model, "; ".join(eden.faults), stream)
 
@@ -215,6 +222,15 @@ class Session:
         cell = len(self.state.cells) + new_schemas(self.state, body, self.kit.codec)
         return Eden(self.state, rules, found.parent, cell, begun(self.state, found.parent))
 
+    def _afterwards(self, pending: Pending | Unread) -> Generator[None, None, None]:
+        """What can wait until a request has left: what its cells refer to, and what could go with the next one."""
+        if isinstance(pending, Pending) and self.kit.policies and not self.state.plain:
+            marking = yield from self._cycle.marking(pending)
+            if marking is not None:
+                self._books.write(self._books.line(marking))
+            for fault in (yield from self._cycle.planning(pending)):
+                self._books.write(self._books.line(fault))
+
     def _project(
         self,
         body: Body,
@@ -222,15 +238,24 @@ class Session:
         raws: list[tuple[bytes, bytes]],
         found: Recognised,
         planned: tuple[Planned, ...],
+        collected: Collected,
         faults: list[str],
-    ) -> tuple[tuple[Planned, ...], Outgoing]:
+    ) -> tuple[tuple[Planned, ...], Collected, Outgoing]:
         """What is sent; a projection that breaks a rule is made again without the edits of this request."""
+        codec = self.kit.codec
         try:
-            return planned, project(body, track, raws, self.state, found, planned, self.kit.codec)
+            if collected.edits:
+                whole, changed = codec.split(body.text), self._cycle.collecting.changed(collected.edits)
+                known = [node.id for node in self.state.path(found.parent)]
+                all_ = Recognised(found.parent, known, found.variants, found.drafts)
+                raws_ = raw_messages(whole)
+                return planned, collected, project(whole, None, raws_, self.state, all_, planned, codec, changed)
+            return planned, collected, project(body, track, raws, self.state, found, planned, codec)
         except (Invalid, Malformed) as error:
             faults.append(f"validator: {error}")
             plain = tuple(replace(plan, edits=()) for plan in planned)
-            return plain, project(body, track, raws, self.state, found, plain, self.kit.codec)
+            nothing = Collected((), structs.replace(collected.pace, trigger=""))
+            return plain, nothing, project(body, track, raws, self.state, found, plain, codec)
 
     def _track(self, body: Body, track: Track | None, outgoing: Outgoing, found: Recognised) -> Track:
         head = len(self.state.nodes) + len(found.drafts) - 1 if found.drafts else found.parent

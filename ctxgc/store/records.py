@@ -12,6 +12,7 @@ KINDS = frozenset(
         "open",
         "allocation",
         "collection",
+        "marking",
         "settlement",
         "recall",
         "fact",

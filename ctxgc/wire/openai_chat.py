@@ -37,6 +37,8 @@ _VOLATILE = frozenset({"cache_control", "prompt_cache_breakpoint", OWN_FIELD})
 _PERHAPS_OWN = re.compile(rb'"ctxgc"|\\u00[67]')
 _AMBIGUOUS = "\0duplicate keys"
 _THINKING = ("reasoning_content", "reasoning")
+_SEALED = frozenset({"reasoning_details", "thinking_blocks"})
+"""Members that hold the same thinking, signed: where they stand, neither form may change."""
 
 Json = dict[str, "Value"]
 Value = str | int | float | bool | None | list["Value"] | Json
@@ -164,7 +166,7 @@ def _blocks(message: Json, author: Author) -> Iterator[Block]:
     for key in _THINKING:
         thought = message.get(key)
         if isinstance(thought, str) and thought:
-            yield Block(Kind.THINKING, author, thought)
+            yield Block(Kind.THINKING, author, thought, None if _SEALED & message.keys() else (key,))
             break
     yield from _content(message, author)
     refusal = message.get("refusal")

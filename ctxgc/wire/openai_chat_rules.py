@@ -25,6 +25,10 @@ MORE_MARKERS = "there are more cache markers than before"
 TOO_DEEP = "a message is nested too deeply to be compared"
 
 OWN_FIELD = "ctxgc"
+_REASONING = ("reasoning_content", "reasoning")
+_SIGNED = frozenset({"reasoning_details", "thinking_blocks"})
+_BLANK = " "
+"""What providers that insist on reasoning take for none (DeepSeek's and Moonshot's interfaces)."""
 _SYSTEM = ("system", "developer")
 _TEXT = object()
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -150,11 +154,20 @@ def _differences(old: Message, new: Message) -> Iterator[str]:
         was, is_now = dict(old.body), dict(new.body)
         if OWN_FIELD not in is_now:
             was.pop(OWN_FIELD, None)
+        _silence(was, is_now)
         texts_before, texts_after = _take_texts(was), _take_texts(is_now)
         if was != is_now:
             yield MEMBER
         for text, other in zip(texts_before, texts_after, strict=False):
             yield from _text_faults(text, other)
+
+
+def _silence(was: dict[str, object], is_now: dict[str, object]) -> None:
+    """Let plain reasoning of the agent become blank: it is no part of what was said. Signed reasoning is not plain."""
+    for key in _REASONING:
+        plain = was.get("role") == "assistant" and isinstance(was.get(key), str) and not _SIGNED & was.keys()
+        if plain and is_now.get(key) == _BLANK:
+            was[key] = _BLANK
 
 
 def _take_texts(body: dict[str, object]) -> list[str]:

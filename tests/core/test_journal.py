@@ -12,10 +12,13 @@ from ctxgc.core.journal import (
     AnyEntry,
     Bypass,
     Collection,
+    Edge,
     Gap,
+    Marking,
     NewCell,
     NewNode,
     Open,
+    Overwritten,
     Piece,
     Recall,
     Recovery,
@@ -39,6 +42,7 @@ ENTRIES: tuple[AnyEntry, ...] = (
     Recall(5.0, handle="a" * 16, by="host", cell=3),
     Bypass(6.0, call=b"c", reason="no codec", plain=True),
     Gap(7.0, calls=2, since=6.5, reason="disk full"),
+    Marking(7.5, call=b"c", edges=(Edge(4, 1, (0, 9), "a.py"),), overwritten=(Overwritten(1, 4, "written"),)),
     Recovery(8.0, call=b"c"),
 )  # fmt: skip
 

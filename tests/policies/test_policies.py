@@ -13,14 +13,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxgc import policies
-from ctxgc.core.heap import Heap
+from ctxgc.core.block import Kind
+from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.policy import Policy, Verdict
 from ctxgc.policies import PolicyError, build, from_config, names, preset, presets
+from ctxgc.policies.budget import Budget
 from ctxgc.policies.dedup import Dedup
+from ctxgc.policies.generational import Generational
 from ctxgc.policies.minify import Minify
 from ctxgc.policies.truncate import Truncate
 from tests.heaps import arrival, collect, count, heap
+from tests.policies import residents as made
 from tests.strategies import json_bodies, texts
+
+FUTURE = {"oracle": {"needs": [[0, 12], [2, 18]]}}
+"""What a policy cannot do without."""
+BASELINES = ("window", "keep_last_n", "clear_tool_uses", "oracle", "budget")
+"""Policies that may name what an edit may have to quote."""
+
+
+def default(name: str) -> Policy:
+    return build([{"name": name, **FUTURE.get(name, {})}])[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +88,7 @@ def breaches(module: ModuleType, policy: object, stem: str) -> list[str]:
 @pytest.mark.parametrize("name", names())
 def test_every_policy_keeps_the_contract(name: str) -> None:
     module = importlib.import_module(f"ctxgc.policies.{name}")
-    assert breaches(module, build([{"name": name}])[0], name) == []
+    assert breaches(module, default(name), name) == []
 
 
 def test_the_contract_notices_what_is_missing() -> None:
@@ -92,7 +105,7 @@ def twice(policy: Policy, found: Heap) -> bool:
 @given(st.lists(st.one_of(texts(200), json_bodies().map(bytes.decode)), max_size=3))
 def test_the_same_heap_gets_the_same_verdicts(name: str, contents: list[str]) -> None:
     eden = [arrival(text * 20, cell=number) for number, text in enumerate(contents)]
-    assert twice(build([{"name": name}])[0], heap(*eden, same=lambda one: one.id - 1 if one.id else None))
+    assert twice(default(name), heap(*eden, same=lambda one: one.id - 1 if one.id else None))
 
 
 def test_a_policy_with_state_is_noticed() -> None:
@@ -107,15 +120,79 @@ def test_a_policy_with_state_is_noticed() -> None:
     assert not twice(Moody(), heap())
 
 
+def misnamed(policy: Policy, found: Heap) -> set[str]:
+    """What a policy says of cells that were sent before and must not say."""
+    by_id = {one.id: one for one in found.residents}
+    out = set()
+    for verdict in policy.propose(found):
+        one, thinking = by_id[verdict.cell], by_id[verdict.cell].kind is Kind.THINKING
+        fresh = one.quotable and not one.stale and not thinking and one.idle(found.turn) < 12
+        wrong = {
+            "pinned": one.pinned,
+            "kind": one.kind is not Kind.TOOL_RESULT and not thinking,
+            "excerpt": verdict.excerpt is None or (thinking and verdict.excerpt != 0),
+            "no excerpt": (verdict.text, verdict.of, verdict.keep) != (None, None, ()),
+            "future": verdict.since > found.turn,
+            "before it arrived": verdict.since <= one.turn,
+            "name": verdict.policy != policy.name or not verdict.reason,
+            "quotable": fresh and policy.name not in BASELINES,
+        }
+        out |= {what for what, is_so in wrong.items() if is_so}
+    return out
+
+
+@pytest.mark.parametrize("name", names())
+@given(made.residents(), st.integers(0, 9000))
+def test_what_must_not_be_said_of_residents_is_not(name: str, found: list[Resident], surplus: int) -> None:
+    policy, seen = default(name), made.heap(*found, surplus=surplus)
+    assert misnamed(policy, seen) == set()
+    assert twice(policy, seen)
+
+
+def test_the_check_notices_what_must_not_be_said() -> None:
+    found = made.heap(
+        made.resident(0, pinned=True), made.resident(1, kind=Kind.TEXT), made.resident(2, quotable=True, turn=19)
+    )
+    assert misnamed(made.Careless(), found) == {"pinned", "kind", "quotable", "before it arrived"}
+
+
+@pytest.mark.parametrize("name", ["generational", "aggressive"])
+def test_what_nobody_uses_is_named_by_the_presets_that_collect(name: str) -> None:
+    found = made.heap(made.resident(0, turn=2), made.resident(1, turn=19))
+    assert {verdict.cell for policy in preset(name) for verdict in policy.propose(found)} == {0}
+
+
+@given(made.residents())
+def test_the_aggressive_preset_names_whatever_the_default_does_and_leaves_no_more(found: list[Resident]) -> None:
+    def least(name: str) -> dict[int, float]:
+        seen, out = made.heap(*found), {}
+        for verdict in (verdict for policy in preset(name) for verdict in policy.propose(seen)):
+            out[verdict.cell] = min(verdict.excerpt or 0.0, out.get(verdict.cell, 1.0))
+        return out
+
+    usual, more = least(policies.DEFAULT), least("aggressive")
+    assert all(more[cell] <= share for cell, share in usual.items())
+
+
 def test_what_the_presets_are() -> None:
     assert preset("observe") == ()
     assert preset("lossless") == (Dedup(), Minify())
     assert preset("eden") == (Dedup(), Minify(), Truncate())
-    assert policies.DEFAULT in presets()
+    assert Generational() in preset(policies.DEFAULT)
+    assert presets()["generational"] == presets()["aggressive"]
+    assert preset("aggressive")[-1] == preset("generational")[-1] == Budget()
+    assert preset("aggressive") != preset("generational")
+
+
+def test_every_preset_names_policies_that_exist() -> None:
+    assert {policy for found in presets().values() for policy in found} <= set(names())
 
 
 def test_the_modules_are_the_policies() -> None:
-    assert names() == ("dedup", "minify", "truncate")
+    assert names() == (
+        "budget", "clear_tool_uses", "dedup", "failed_calls", "generational", "items", "keep_last_n", "minify",
+        "oracle", "pin", "reasoning", "recency", "refcount", "superseded", "truncate", "window",
+    )  # fmt: skip
 
 
 def test_the_default_makes_the_most_of_a_heap() -> None:
@@ -146,7 +223,7 @@ def test_building_with_parameters() -> None:
     ("table", "said"),
     [
         ({"name": "truncat"}, "did you mean 'truncate'?"),
-        ({"name": "zzz"}, "there are dedup, minify, truncate"),
+        ({"name": "zzz"}, "there are budget, clear_tool_uses, dedup,"),
         ({"name": "_cuts"}, "unknown policy"),
         ({}, "needs a name"),
         ({"name": 3}, "needs a name"),
@@ -181,6 +258,8 @@ def test_an_unknown_preset_is_an_error() -> None:
 def test_settings_name_a_preset_policies_or_tables() -> None:
     assert from_config("lossless") == (Dedup(), Minify())
     assert from_config("truncate") == (Truncate(),)
+    assert from_config("generational") == preset("generational")
+    assert from_config("dedup,generational") == (Dedup(), Generational())
     assert from_config("minify, dedup") == (Minify(), Dedup())
     assert from_config("observe", [{"name": "dedup", "min_tokens": 9}]) == (Dedup(min_tokens=9),)
     for wrong in ("edn", "", "minify,edn"):

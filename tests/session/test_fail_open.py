@@ -130,7 +130,8 @@ class LazyBadPolicy:
     name = "lazy"
 
     def propose(self, heap: Any) -> Any:
-        yield Verdict(heap.eden[0].id, "lazy", "cut", "a try", keep=((0, 3),))
+        for arrival in heap.eden:
+            yield Verdict(arrival.id, "lazy", "cut", "a try", keep=((0, 3),))
         raise RuntimeError("broken")
 
 

@@ -1,0 +1,66 @@
+"""What the model sees of a request: the body that was sent, read back by itself.
+
+Rule: bytes in, facts out. A line is visible where a tool's result that was sent holds it verbatim; nothing else is
+asked, neither the collector nor its records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxgc.core.spans import Malformed
+from ctxgc.lab.needs import Need
+from ctxgc.lab.texts import said
+from ctxgc.wire.body import split
+from ctxgc.wire.codec import Body
+
+_HANDLE = re.compile(rb"\[ctxgc:([a-z2-7]{16}) ")
+
+
+class Reader:
+    """Reads bodies of one session; the results of a message are read once."""
+
+    def __init__(self) -> None:
+        self._results: dict[bytes, tuple[str, ...]] = {}
+
+    def results(self, raw: bytes) -> tuple[str, ...]:
+        """The texts of a tool's result; none for any other message."""
+        found = self._results.get(raw)
+        if found is None:
+            found = self._results[raw] = said(raw).results if b'"' in raw else ()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it left: its body, and the raw messages in it."""
+
+    text: bytes
+    messages: Sequence[bytes]
+
+    def shows(self, need: Need, received: Sequence[bytes], reader: Reader) -> bool:
+        """Whether the line that is needed stands in a result that was sent."""
+        at = need.result
+        if at < len(self.messages) and self.messages[at] == received[at]:  # the usual case, and it is quick to see
+            return True
+        return any(need.line in text for raw in reversed(self.messages) for text in reader.results(raw))
+
+    def names(self, term: str) -> bool:
+        """Whether a term stands anywhere in the body."""
+        return term.encode() in self.text or term.replace("/", "\\/").encode() in self.text
+
+    def handles(self) -> tuple[str, ...]:
+        """The handles in the body, the last ones first, each once."""
+        found = dict.fromkeys(handle.decode() for handle in _HANDLE.findall(self.text))
+        return tuple(reversed(found))
+
+
+def read_back(text: bytes) -> tuple[Body, tuple[bytes, ...]] | None:
+    """A body that was sent, split, and its messages; None where it is no request."""
+    try:
+        body = split(text, "messages")
+    except Malformed:
+        return None
+    return body, tuple(span.of(text) for span in body.messages)

@@ -1,0 +1,199 @@
+"""Collecting: which residents of a history could go, prepared while the upstream thinks, and decided when it is asked.
+
+Rule: what a request needs before it leaves is a look at figures that are ready; only when something is collected is
+the history gone through. A plan follows from the state and the texts alone, so that a restart makes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ctxgc.core import stub
+from ctxgc.core.block import Kind
+from ctxgc.core.collector import Edit
+from ctxgc.core.digest import excerpt
+from ctxgc.core.evacuation import Candidate, Plan, evacuate, plan
+from ctxgc.core.heap import Heap, Resident
+from ctxgc.core.journal import Pace
+from ctxgc.core.pacer import Circumstances, Decision, Load, Pacer, Tariff
+from ctxgc.core.policy import Policy, Verdict
+from ctxgc.core.state import Marks, Node, State
+
+SLICE = 256
+"""Cells looked at between two points at which an event loop may serve others."""
+YOUNG = 8
+"""Turns; a collection of nothing older is a minor one."""
+
+_COLLECTED = (Kind.TOOL_RESULT, Kind.THINKING)
+
+Texts = Callable[[int], str]
+"""The original text of a cell of the history in hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What could be collected from the history that ends at ``head``, before the next request is known.
+
+    ``tokens`` are those of the whole request as it is sent now; ``due`` says whether a warm cache suffices.
+    """
+
+    head: int
+    plan: Plan
+    loads: tuple[Load, ...]
+    tokens: int
+    surplus: int
+    due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What is collected with a request: the edits of residents, and how it was decided."""
+
+    edits: tuple[Edit, ...]
+    pace: Pace
+    generation: str = "minor"
+
+
+@dataclass(slots=True)
+class Collecting:
+    """Plans and decides for one session."""
+
+    state: State
+    policies: Sequence[Policy]
+    pacer: Pacer
+    mint: Callable[[bytes], str]
+    offered: bool = False
+    _rendered: dict[tuple[int, float, str], tuple[int, Edit | None]] = field(default_factory=dict)
+
+    def standing(
+        self,
+        head: int,
+        toolset: int,
+        tariff: Tariff,
+        quotable: frozenset[int],
+        texts: Texts,
+        count: Callable[[str], int],
+        fresh: int = 0,
+    ) -> Generator[None, None, Standing]:
+        """Plan for the request after the one that ends at ``head``, in slices."""
+        state = self.state
+        path = state.path(head)
+        residents: list[Resident] = []
+        learned = _resurrections(state)
+        pointers: dict[int, int] = {}
+        for node in path:
+            residents += _residents(state, node, quotable, learned)
+            for cell in node.edits and node.cells:
+                edit = state.edits.get(cell)
+                if edit is not None and edit.of is not None:
+                    pointers[cell] = edit.of
+            if node.depth % SLICE == SLICE - 1:
+                yield
+        tokens = state.tokens(head, toolset, sent=True)
+        surplus = self.pacer.surplus(tariff, tokens + fresh)
+        heap = Heap((), count, lambda _: None, _turn(state, head), stub.TOKENS, residents, surplus)
+        found = plan(heap, self.policies, pointers, lambda one, said: self._render(one, said, texts, count))
+        yield
+        loads = tuple(self._load(candidate, head) for candidate in found.candidates)
+        decision = self.pacer.decide(loads, tariff, self._now(head, tokens, fresh, cold=False))
+        return Standing(head, found, loads, tokens, surplus, bool(decision.taken))
+
+    def decide(
+        self, standing: Standing, referred: frozenset[int], tariff: Tariff, fresh: int, *, cold: bool
+    ) -> tuple[Decision, tuple[Candidate, ...]]:
+        """What is collected now that the request is known; ``referred`` are the cells that its new messages need."""
+        pairs = [
+            (candidate, load)
+            for candidate, load in zip(standing.plan.candidates, standing.loads, strict=True)
+            if candidate.edit.cell not in referred
+        ]
+        now = self._now(standing.head, standing.tokens, fresh, cold=cold)
+        decision = self.pacer.decide([load for _, load in pairs], tariff, now)
+        return decision, tuple(candidate for candidate, _ in pairs[: decision.taken])
+
+    def changed(self, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, str]]:
+        """The texts by block number of each node that these edits change, with the edits that it has."""
+        found: dict[int, dict[int, str]] = {}
+        for edit in edits:
+            node = self.state.nodes[self.state.owners[edit.cell]]
+            found.setdefault(node.id, dict(node.edits))[edit.cell - node.cells[0]] = edit.text
+        return found
+
+    def generation(self, candidates: Sequence[Candidate], head: int) -> str:
+        """``minor`` where only young cells go, else ``major``."""
+        now = _turn(self.state, head)
+        return "minor" if all(now - self.state.cells[one.edit.cell].turn <= YOUNG for one in candidates) else "major"
+
+    def _now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
+        pace = self.state.pace
+        return Circumstances(_turn(self.state, head), tokens, fresh, cold, pace.paid, pace.untouched)
+
+    def _load(self, candidate: Candidate, head: int) -> Load:
+        """``behind`` is what of the history stands from the cell's message on."""
+        before = self.state.node(self.state.nodes[self.state.owners[candidate.edit.cell]].parent)
+        behind = sum(self.state.node(head).sent.values()) - sum(before.sent.values())
+        return Load(candidate.saved, behind, candidate.since, candidate.urgency)
+
+    def _render(self, resident: Resident, verdict: Verdict, texts: Texts, count: Callable[[str], int]) -> Edit | None:
+        """The edit for a verdict; made once, since neither the text nor what is kept of it changes by itself."""
+        assert verdict.excerpt is not None
+        key, marks = (resident.id, verdict.excerpt, verdict.action), len(resident.marks)
+        known = self._rendered.get(key)
+        if known is None or known[0] != marks:
+            known = marks, self._edit(resident, verdict, texts(resident.id), count)
+            self._rendered[key] = known
+        return known[1] and replace(known[1], policy=verdict.policy, reason=verdict.reason)
+
+    def _edit(self, resident: Resident, verdict: Verdict, text: str, count: Callable[[str], int]) -> Edit | None:
+        assert verdict.excerpt is not None
+        part = excerpt(text, resident.tokens, verdict.excerpt, resident.marks)
+        handle = self.mint(self.state.cells[resident.id].content)
+        return evacuate(resident, verdict, text, part, handle, count, offered=self.offered)
+
+
+def _turn(state: State, head: int) -> int:
+    """The turn of the reply that the next request will carry: what it says cannot be known yet."""
+    return state.node(head).turn + 1
+
+
+def _resurrections(state: State) -> Mapping[str, int]:
+    """How often results of each tool were recalled."""
+    found: dict[str, int] = {}
+    for cell, times in state.resurrected.items():
+        tool = state.cells[cell].site.partition("(")[0]
+        found[tool] = found.get(tool, 0) + times
+    return found
+
+
+def _residents(
+    state: State, node: Node, quotable: frozenset[int], learned: Mapping[str, int]
+) -> Generator[Resident, None, None]:
+    for number in node.cells:
+        cell = state.cells[number]
+        if cell.kind not in _COLLECTED:
+            continue
+        marks = state.marks.get(number, _UNMARKED)
+        gone, edit = state.overwritten.get(number), state.edits.get(number)
+        yield Resident(
+            id=number,
+            position=node.depth,
+            kind=cell.kind,
+            tag=cell.tag,
+            site=cell.site,
+            tokens=cell.tokens,
+            sent=cell.sent,
+            turn=cell.turn,
+            pinned=cell.pinned,
+            referenced=max(cell.turn, marks.turn),
+            references=marks.count,
+            marks=marks.at,
+            stale=gone.why if gone and not gone.overcome else "",
+            overcome=bool(gone and gone.overcome),
+            quotable=number in quotable,
+            resurrected=learned.get(cell.site.partition("(")[0], 0),
+            edited=edit.action if edit else "",
+        )
+
+
+_UNMARKED = Marks()

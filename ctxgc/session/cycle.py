@@ -1,0 +1,107 @@
+"""The cycle of a session's collections: mark and plan when a request has left, decide when the next one comes.
+
+Rule: whatever goes wrong in here, the history is sent as it was sent before, and the journal says what it was.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import replace
+
+from ctxgc.core.block import Author
+from ctxgc.core.journal import AnyEntry, Bypass
+from ctxgc.core.pacer import Decision, Tariff
+from ctxgc.core.state import State
+from ctxgc.session.admission import Meter, Pending
+from ctxgc.session.collecting import Collected, Collecting, Standing
+from ctxgc.session.kit import Kit
+from ctxgc.session.marking import Marker
+from ctxgc.session.originals import Originals
+from ctxgc.session.pacing import cold, pace_of
+from ctxgc.session.recognise import Recognised
+from ctxgc.wire.codec import Body
+
+BYTES_PER_TOKEN = 4
+"""Of new messages, before they are counted: only how full the window is depends on it."""
+TRACKS = 8
+"""Histories of one session that are kept ready to be resumed: the main one, its branches, helper calls."""
+
+
+class Cycle:
+    """See the module. ``reported`` are the faults of policies that the journal has."""
+
+    def __init__(self, state: State, kit: Kit, mint: Callable[[bytes], str]) -> None:
+        self.state, self.kit = state, kit
+        self.collecting = Collecting(state, kit.policies, kit.pacer, mint)
+        self.reported: set[str] = set()
+        self._marker = Marker()
+        self._standing: OrderedDict[int, Standing] = OrderedDict()
+
+    def collected(
+        self, found: Recognised, body: Body, model: str, meter: Meter, tariff: Tariff, at: float
+    ) -> Generator[None, None, Collected]:
+        """What of the residents goes with this request; at worst nothing does."""
+        is_cold = cold(self.state, tariff, model, at)
+        nothing = Collected((), pace_of(Decision(), 0, tariff, cold=is_cold))
+        if self.state.plain or not self.kit.policies or found.parent not in self.state.heads:
+            return nothing
+        try:
+            return (yield from self._decided(found, body, meter, tariff, nothing))
+        except Exception:  # fail open: sent again as it was
+            return nothing
+
+    def marking(self, pending: Pending) -> Generator[None, None, AnyEntry | None]:
+        """Mark what is new in a request that has been booked: what the journal is to say of it, if anything."""
+        try:
+            messages = [plan.draft.message for plan in pending.planned]
+            yield from self._catch_up(len(self.state.nodes) - len(messages))
+            return (yield from self._marker.take(self.state, messages, pending.call, pending.at))
+        except Exception as error:  # fail open: less is known to be in use, and nothing is planned
+            return next(self._new(pending, [f"not marked: {type(error).__name__}"]), None)
+
+    def planning(self, pending: Pending) -> Generator[None, None, tuple[AnyEntry, ...]]:
+        """Plan for the request after one that was booked and marked: the faults that the journal is to hold."""
+        try:
+            head = pending.track.head
+            self._standing.pop(head, None)
+            self._standing[head] = yield from self._plan(head, pending.body, pending.meter, pending.tariff)
+            while len(self._standing) > TRACKS:
+                self._standing.popitem(last=False)
+            return tuple(self._new(pending, self._standing[head].plan.faults))
+        except Exception as error:  # fail open: less is collected
+            return tuple(self._new(pending, [f"not planned: {type(error).__name__}"]))
+
+    def _decided(
+        self, found: Recognised, body: Body, meter: Meter, tariff: Tariff, nothing: Collected
+    ) -> Generator[None, None, Collected]:
+        fresh, is_cold = sum(len(draft.raw) for draft in found.drafts) // BYTES_PER_TOKEN, nothing.pace.cold
+        standing = self._standing.get(found.parent)
+        if standing is None or (not standing.surplus and self.kit.pacer.surplus(tariff, standing.tokens + fresh)):
+            yield from self._catch_up(None)
+            standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
+        if not standing.loads or not (standing.due or is_cold or standing.surplus):
+            return replace(nothing, pace=pace_of(Decision(), len(standing.loads), tariff, cold=is_cold))
+        agent = [draft.message for draft in found.drafts if draft.message.author is Author.AGENT]
+        referred = frozenset(cell for message in agent for cell in self._marker.referred(message))
+        decision, taken = self.collecting.decide(standing, referred, tariff, fresh, cold=is_cold)
+        edits = tuple(candidate.edit for candidate in taken)
+        pace = pace_of(decision, len(standing.loads), tariff, cold=is_cold)
+        return Collected(edits, pace, self.collecting.generation(taken, found.parent))
+
+    def _plan(
+        self, head: int, body: Body, meter: Meter, tariff: Tariff, fresh: int = 0
+    ) -> Generator[None, None, Standing]:
+        texts = Originals(body, self.kit.codec, self.state)
+        toolset, quotable = self.state.heads[head], self._marker.quotable()
+        return (yield from self.collecting.standing(head, toolset, tariff, quotable, texts, meter.count, fresh))
+
+    def _catch_up(self, until: int | None) -> Generator[None, None, None]:
+        yield from self._marker.catch_up(self.state, self.kit.store, self.kit.codec, until)
+
+    def _new(self, pending: Pending, faults: Iterable[str]) -> Iterator[Bypass]:
+        """The faults that the journal does not have yet, once each."""
+        for fault in faults:
+            if fault not in self.reported:
+                self.reported.add(fault)
+                yield Bypass(at=pending.at, call=pending.call, reason=fault)
