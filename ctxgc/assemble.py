@@ -10,17 +10,22 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from ctxgc.core.journal import AnyEntry
+from ctxgc.core.pacer import Pacer
 from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
 from ctxgc.session import Kit
 from ctxgc.store import Store
 from ctxgc.tokens import Price, PriceTable, TokenDataUnavailable
-from ctxgc.tokens.measure import Meter, meter_for
+from ctxgc.tokens.measure import meter_for
+from ctxgc.tokens.tariffs import tariffs
 from ctxgc.wire.openai_chat import OpenAIChat
 
 _MODELS = 64
+
+T = TypeVar("T")
 
 
 def make_kit(
@@ -28,29 +33,33 @@ def make_kit(
     policies: Sequence[Policy],
     tags: Mapping[str, str] | None = None,
     observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None,
+    pacer: Pacer | None = None,
 ) -> Kit:
-    """A kit for chat completions with the real clock and random ids."""
+    """A kit for chat completions with the real clock, random ids and the price table's prices."""
     return Kit(
         store=store,
         codec=OpenAIChat(),
         policies=tuple(policies),
-        meter=_remembered(),
+        meter=_remembered(meter_for),
         clock=time.time,
         new_id=ids(),
         retrieval=source_of(tags or {}),
         observe=observe,
+        tariff=_remembered(tariffs(prices())),
+        pacer=pacer or Pacer(),
     )
 
 
-def _remembered() -> Callable[[str], Meter]:
-    meters: dict[str, Meter] = {}
+def _remembered(make: Callable[[str], T]) -> Callable[[str], T]:
+    """``make`` with a memory for the first models that are asked about; anyone can name models without end."""
+    known: dict[str, T] = {}
 
-    def meter(model: str) -> Meter:
-        if model not in meters and len(meters) < _MODELS:
-            meters[model] = meter_for(model)
-        return meters.get(model) or meter_for(model)
+    def remembered(model: str) -> T:
+        if model not in known and len(known) < _MODELS:
+            known[model] = make(model)
+        return known[model] if model in known else make(model)
 
-    return meter
+    return remembered
 
 
 def ids() -> Callable[[], bytes]:

@@ -27,7 +27,7 @@ def wrap(
     client: Client,
     *,
     store: str | Store = "sqlite://",
-    policies: Sequence[Policy] | str = "eden",
+    policies: Sequence[Policy] | str = "generational",
     tags: Mapping[str, str] | None = None,
 ) -> Client:
     """A copy of an OpenAI client (``OpenAI``, ``AsyncOpenAI`` or alike) whose completions are measured and collected.

@@ -15,7 +15,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ctxgc.core.pacer import Pacer
 from ctxgc.errors import ConfigError
+
+_PACER = Pacer()
 
 PREFIX = "CTXGC_"
 PROJECT_FILE = "ctxgc.toml"
@@ -34,13 +37,31 @@ class Config(BaseModel):
     store: Annotated[
         str, Field(description="Where the history goes: sqlite:///PATH; by default the user's data folder")
     ] = ""
-    policy: Annotated[str, Field(description="A preset (observe, lossless, eden) or policies by name, with commas")] = (
-        "eden"
-    )
+    policy: Annotated[
+        str,
+        Field(
+            description="A preset (observe, lossless, eden, generational, aggressive) or policies by name, with commas"
+        ),
+    ] = "generational"
     policies: Annotated[
         tuple[dict[str, object], ...],
         Field(description="Policies with parameters, in order: [[policies]] tables; they take the place of policy"),
     ] = ()
+    regret: Annotated[
+        float, Field(ge=0, description="How much more a session may have cost at any moment than untouched, as a share")
+    ] = _PACER.regret
+    patience: Annotated[
+        float, Field(ge=0, description="Share of a collection's price that its garbage must have cost before it is made")
+    ] = _PACER.patience
+    window_high: Annotated[
+        float, Field(gt=0, le=1, description="Share of the model's window at which room is made whatever it costs")
+    ] = _PACER.high
+    window_low: Annotated[float, Field(gt=0, le=1, description="Share of the window to which room is then made")] = (
+        _PACER.low
+    )
+    quality_budget: Annotated[
+        int, Field(ge=0, description="Tokens that a request should not exceed whatever that costs; 0 for no such budget")
+    ] = 0
     audit: Annotated[
         Literal["available", "strict"],
         Field(
@@ -56,6 +77,17 @@ class Config(BaseModel):
     body_limit: Annotated[int, Field(gt=0, description="Largest request body, in bytes, after decompression")] = (
         64 * 1024 * 1024
     )
+
+
+    def pacer(self) -> Pacer:
+        """The pacer of these settings."""
+        return Pacer(
+            patience=self.patience,
+            regret=self.regret,
+            high=self.window_high,
+            low=min(self.window_low, self.window_high),
+            quality=self.quality_budget,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ def open_session(
     *,
     model: str = "gpt-5",
     store: str | Store = "sqlite://",
-    policies: Sequence[Policy] | str = "eden",
+    policies: Sequence[Policy] | str = "generational",
     tags: Mapping[str, str] | None = None,
 ) -> Conversation:
     """Open a conversation. With a ``name`` and a ``store`` on disk it goes on where it was, also after a crash.

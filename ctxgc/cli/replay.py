@@ -21,7 +21,7 @@ ORACLE = "oracle"
 
 @click.command(epilog=KEYS)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@click.option("--policy", metavar="NAMES", default="eden", show_default=True, help="A preset, or policies with commas.")
+@click.option("--policy", metavar="NAMES", default="generational", show_default=True, help="A preset, or policies with commas.")
 @click.option("--compare", metavar="A,B+C,...", multiple=True, help="More to compare; + joins policies to one.")
 @click.option("--prices", metavar="CLASSES", default=PRICES, show_default=True, help="Price classes, or models.")
 @click.option("--min-tokens", type=click.IntRange(0), default=0, help="Only segments larger than this [0: all].")

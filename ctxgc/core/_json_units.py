@@ -95,9 +95,9 @@ def _column_flags(rows: Sequence[int], column: Sequence[object]) -> Flags:
     yield from _columns.rare(rows, [type(value).__name__ for value in column])
     yield from _columns.rare(rows, [_plain(value) for value in column])
     numbers = [
-        (row, float(value))  # type: ignore[arg-type]
+        (row, float(value))
         for row, value in zip(rows, column, strict=True)
-        if type(value) in (int, float) and abs(value) < _FINITE  # type: ignore[operator]
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _FINITE
     ]
     yield from _columns.outlying([row for row, _ in numbers], [value for _, value in numbers])
     yield from _columns.rare([row for row, _ in numbers], [value < 0 for _, value in numbers])

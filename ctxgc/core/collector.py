@@ -98,7 +98,7 @@ def _apply(
     if verdict.text is not None:
         if not verdict.text:
             return plan
-        return plan.then(verdict, stub.defuse(verdict.text), note=verdict.reason)
+        return plan.then(verdict, stub.defuse(verdict.text), note=plain(verdict.reason) or "changed")
     cut = _cut(arrival.text, verdict, handle)
     return plan if cut is None else plan.then(verdict, cut, final=True)
 

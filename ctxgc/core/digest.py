@@ -44,7 +44,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A part of the text that is kept or left as a whole; ``cost`` is in tokens, ``worth`` comes on top of its terms."""
+    """A part of the text that is kept or left as a whole: its ``cost`` in tokens, and what it has besides terms."""
 
     start: int
     end: int

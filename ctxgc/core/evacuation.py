@@ -104,12 +104,18 @@ def evacuate(
     if not encodable(text):
         return None
     what = f"{part.kept} of {part.total} {part.unit} kept" if part.kept else f"{part.total} {part.unit} not shown"
-    head = stub.evacuated(handle, what, plain(verdict.action), offered=offered)
+    head = stub.evacuated(handle, what, _why(verdict), offered=offered)
     left = SILENCE if resident.kind is Kind.THINKING else "\n".join((head, _body(text, part.spans))).rstrip("\n")
     before, after = count(text), count(left)
     if after + LEAST > before or len(left) >= len(text):
         return None
     return Edit(resident.id, verdict.policy, verdict.action, verdict.reason, left, handle, before, after)
+
+
+def _why(verdict: Verdict) -> str:
+    """The reason in words that stay the same from turn to turn: a stub is made once."""
+    words = plain(verdict.reason)
+    return "unused since" if any(map(str.isdigit, words)) or not words else words
 
 
 def _body(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -152,9 +158,6 @@ def _smallest(resident: Resident, said: Iterable[Verdict], render: Render) -> Ca
         if edit is None:
             continue
         saved = resident.sent - (resident.tokens - edit.before + edit.after)
-        if saved < LEAST or (
-            best is not None and (saved, verdict.urgency != "forced") <= (best.saved, best.urgency != "forced")
-        ):
-            continue
-        best = Candidate(edit, resident.position, min(verdict.since, 1 << 30), verdict.urgency, saved)
+        if saved >= LEAST and (best is None or saved > best.saved):
+            best = Candidate(edit, resident.position, verdict.since, verdict.urgency, saved)
     return best

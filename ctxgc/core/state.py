@@ -30,6 +30,8 @@ from ctxgc.core.journal import (
 
 MEMORY = 8
 """References to a cell that are remembered one by one: the newest."""
+EDEN = "eden"
+"""The generation of cells that were never sent."""
 LEAST = 4096
 """Input tokens below which a provider may not cache (the largest minimum that any publishes)."""
 
@@ -88,6 +90,7 @@ class State:
         self.owners: list[int] = []
         self.toolsets: list[Toolset] = []
         self.edits: dict[int, Edit] = {}
+        self.evacuated: set[int] = set()
         self.by_handle: dict[str, int] = {}
         self.by_chain: dict[bytes, int] = {}
         self.by_toolset: dict[bytes, int] = {}
@@ -214,6 +217,8 @@ class State:
         texts: dict[int, dict[int, str]] = {}
         for edit in entry.edits:
             self.edits[edit.cell] = edit
+            if entry.generation != EDEN:
+                self.evacuated.add(edit.cell)
             self.by_handle[edit.handle] = edit.cell
             self.cells[edit.cell] = replace(self.cells[edit.cell], sent=edit_tokens(self.cells[edit.cell], edit))
             node = self.nodes[self.owners[edit.cell]]
@@ -227,6 +232,7 @@ class State:
         """Nothing is sent in another form any more; handles still lead to what they stood for."""
         self.plain = True
         self.edits.clear()
+        self.evacuated.clear()
         self.cells = [replace(cell, sent=cell.tokens) for cell in self.cells]
         self.nodes = [replace(node, edits={}) for node in self.nodes]
         self._retally(0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
@@ -86,14 +87,42 @@ def preset(name: str) -> tuple[Policy, ...]:
 def from_config(policy: str, tables: Sequence[Mapping[str, object]] = ()) -> tuple[Policy, ...]:
     """The policies that the settings ask for: the tables if there are any, else a preset or names with commas.
 
-    Raises ``PolicyError``.
+    Parameters follow a name as ``@parameter=value`` (``recency@turns=20``), those of a preset's policies as
+    ``@policy.parameter=value`` (``generational@items.idle=4``); values as in TOML. Raises ``PolicyError``.
     """
     if tables:
         return build(tables)
-    wanted = [name.strip() for name in policy.split(",")]
-    if len(wanted) == 1 and (wanted[0] in _PRESETS or (wanted[0] not in names() and ":" not in wanted[0])):
-        return preset(wanted[0])
-    return build([{"name": name} for name in wanted])
+    wanted = [_asked(name.strip()) for name in policy.split(",")]
+    name, parameters = wanted[0]
+    if len(wanted) == 1 and (name in _PRESETS or (name not in names() and ":" not in name)):
+        return build(_overridden(name, parameters)) if parameters else preset(name)
+    return build([{"name": name, **parameters} for name, parameters in wanted])
+
+
+def _asked(text: str) -> tuple[str, dict[str, object]]:
+    """A name and its parameters."""
+    name, *settings = text.split("@")
+    parameters: dict[str, object] = {}
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        try:
+            parameters[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError as error:
+            raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: {error}") from None
+    return name, parameters
+
+
+def _overridden(name: str, parameters: Mapping[str, object]) -> list[_Table]:
+    """The tables of a preset with parameters of its policies changed."""
+    if name not in _PRESETS:
+        raise PolicyError(_unknown("preset", name, _PRESETS))
+    tables = {str(table["name"]): dict(table) for table in _PRESETS[name]}
+    for key, value in parameters.items():
+        policy, _, parameter = key.partition(".")
+        if policy not in tables:
+            raise PolicyError(f"preset {name!r}: {_unknown('policy', policy, tables)}")
+        tables[policy][parameter] = value
+    return list(tables.values())
 
 
 def build(tables: Sequence[Mapping[str, object]]) -> tuple[Policy, ...]:

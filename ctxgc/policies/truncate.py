@@ -1,4 +1,4 @@
-"""Truncate: a tool result over its budget keeps the largest head and tail that fit, and the odd ones of what is between.
+"""Truncate: a tool result over its budget keeps the largest head and tail that fit, and the odd units between them.
 
 Rule: sizes are exact token counts and the budget includes the stubs; estimates only say where to look first.
 """
@@ -83,7 +83,7 @@ class Truncate:
             if 2 * ends.tokens(head, tail) >= room:
                 stay = _with_needles(heap, ends, head, tail, budget, self.head)
                 keep = tuple((cuts.at[start], cuts.at[end]) for start, end in stay if start < end)
-                gaps = tuple((start + 1, cuts.number(end - 1)) for start, end in _between(stay, ends.total))
+                gaps = tuple(_numbers(cuts, start, end) for start, end in _between(stay, ends.total))
                 total = ends.total + cuts.skipped
                 return Verdict(arrival.id, self.name, "truncate", reason, keep, unit=cuts.unit, gaps=gaps, total=total)
         keep = _graphemes(heap.count, text, room, self.head)
@@ -176,6 +176,11 @@ def _grown(ends: _Ends, head: int, tail: int, chosen: list[Range], stub: int) ->
 def _between(stay: list[Range], total: int) -> list[Range]:
     """The ranges of units that go: what lies between those that stay."""
     return [(end, start) for (_, end), (start, _) in pairwise([(0, 0), *stay, (total, total)]) if end < start]
+
+
+def _numbers(cuts: Cuts, start: int, end: int) -> Range:
+    """The first and last number of the units that a gap leaves out."""
+    return (start + 1 if start <= cuts.middle else cuts.number(start)), cuts.number(end - 1)
 
 
 def _graphemes(count: Callable[[str], int], text: str, room: int, share: float) -> tuple[tuple[int, int], ...]:

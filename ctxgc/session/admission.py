@@ -12,11 +12,12 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ctxgc.core.block import Block, Kind, Message
+from ctxgc.core.block import Author, Block, Kind, Message
+from ctxgc.core.constraints import binding
 from ctxgc.core.heap import Arrival, content_digest, tag_of
 from ctxgc.core.journal import Allocation, Collection, NewCell, NewNode, Piece
 from ctxgc.core.pacer import Tariff
-from ctxgc.core.state import State
+from ctxgc.core.state import EDEN, State
 from ctxgc.session.collecting import Collected
 from ctxgc.session.eden import Planned, clean
 from ctxgc.session.pacing import paced
@@ -35,6 +36,8 @@ _SECRETS = frozenset(
 )  # fmt: skip
 """Members of a body that gateways take credentials in."""
 _WITHHELD = Piece(withheld=True)
+BINDING = 16 * 1024
+"""Characters of a user's text that are read for constraints; the longest are pasted data."""
 LONG = 32 * 1024
 """Characters above which a text is counted in slices."""
 
@@ -122,7 +125,7 @@ def _collections(pending: Pending) -> Iterator[Collection]:
     """What was collected with a request: of what had been sent before, and of what is new."""
     eden = tuple(edit for plan in pending.planned for edit in plan.edits)
     old = pending.collected
-    for generation, edits in ((old.generation, old.edits), ("eden", eden)):
+    for generation, edits in ((old.generation, old.edits), (EDEN, eden)):
         if edits:
             yield Collection(at=pending.at, call=pending.call, generation=generation, edits=edits)
 
@@ -185,10 +188,13 @@ def _node(plan: Planned, number: int, pending: Pending) -> NewNode:
 def _cell(arrival: Arrival, meter: Meter) -> NewCell:
     block = arrival.block
     call_id = block.call_id if block.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT) else ""
-    tokens = meter.measure(block)
-    return NewCell(
-        str(block.kind), arrival.tag, arrival.site, tokens, arrival.content, arrival.pinned, call_id, meter.exact
-    )
+    tokens, pinned = meter.measure(block), arrival.pinned or _binds(block)
+    return NewCell(str(block.kind), arrival.tag, arrival.site, tokens, arrival.content, pinned, call_id, meter.exact)
+
+
+def _binds(block: Block) -> bool:
+    """Whether a text of the user's states a constraint. Nobody else's can: what tools say is data."""
+    return block.author is Author.USER and block.kind is Kind.TEXT and bool(binding(block.text[:BINDING]))
 
 
 def _variants(pending: Pending) -> list[bytes]:

@@ -6,7 +6,7 @@ Rule: whatever goes wrong in here, the history is sent as it was sent before, an
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ctxgc.core.block import Author
@@ -15,6 +15,7 @@ from ctxgc.core.pacer import Decision, Tariff
 from ctxgc.core.state import State
 from ctxgc.session.admission import Meter, Pending
 from ctxgc.session.collecting import Collected, Collecting, Standing
+from ctxgc.session.eden import Planned
 from ctxgc.session.kit import Kit
 from ctxgc.session.marking import Marker
 from ctxgc.session.originals import Originals
@@ -39,7 +40,14 @@ class Cycle:
         self._standing: OrderedDict[int, Standing] = OrderedDict()
 
     def collected(
-        self, found: Recognised, body: Body, model: str, meter: Meter, tariff: Tariff, at: float
+        self,
+        found: Recognised,
+        planned: Sequence[Planned],
+        body: Body,
+        model: str,
+        meter: Meter,
+        tariff: Tariff,
+        at: float,
     ) -> Generator[None, None, Collected]:
         """What of the residents goes with this request; at worst nothing does."""
         is_cold = cold(self.state, tariff, model, at)
@@ -47,7 +55,7 @@ class Cycle:
         if self.state.plain or not self.kit.policies or found.parent not in self.state.heads:
             return nothing
         try:
-            return (yield from self._decided(found, body, meter, tariff, nothing))
+            return (yield from self._decided(found, planned, body, meter, tariff, nothing))
         except Exception:  # fail open: sent again as it was
             return nothing
 
@@ -73,7 +81,13 @@ class Cycle:
             return tuple(self._new(pending, [f"not planned: {type(error).__name__}"]))
 
     def _decided(
-        self, found: Recognised, body: Body, meter: Meter, tariff: Tariff, nothing: Collected
+        self,
+        found: Recognised,
+        planned: Sequence[Planned],
+        body: Body,
+        meter: Meter,
+        tariff: Tariff,
+        nothing: Collected,
     ) -> Generator[None, None, Collected]:
         fresh, is_cold = sum(len(draft.raw) for draft in found.drafts) // BYTES_PER_TOKEN, nothing.pace.cold
         standing = self._standing.get(found.parent)
@@ -82,12 +96,17 @@ class Cycle:
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
         if not standing.loads or not (standing.due or is_cold or standing.surplus):
             return replace(nothing, pace=pace_of(Decision(), len(standing.loads), tariff, cold=is_cold))
-        agent = [draft.message for draft in found.drafts if draft.message.author is Author.AGENT]
-        referred = frozenset(cell for message in agent for cell in self._marker.referred(message))
-        decision, taken = self.collecting.decide(standing, referred, tariff, fresh, cold=is_cold)
+        needed = self._needed(found, planned)
+        decision, taken = self.collecting.decide(standing, needed, tariff, fresh, cold=is_cold)
         edits = tuple(candidate.edit for candidate in taken)
         pace = pace_of(decision, len(standing.loads), tariff, cold=is_cold)
         return Collected(edits, pace, self.collecting.generation(taken, found.parent))
+
+    def _needed(self, found: Recognised, planned: Sequence[Planned]) -> frozenset[int]:
+        """The residents that the new messages need: those the agent refers to, and those a new pointer stands for."""
+        agent = [draft.message for draft in found.drafts if draft.message.author is Author.AGENT]
+        targets = {edit.of for plan in planned for edit in plan.edits if edit.of is not None}
+        return frozenset(targets.union(*map(self._marker.referred, agent)))
 
     def _plan(
         self, head: int, body: Body, meter: Meter, tariff: Tariff, fresh: int = 0

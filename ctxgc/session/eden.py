@@ -132,7 +132,8 @@ class Eden:
             return found
         for cell in reversed(self.state.results.get((arrival.site, arrival.content), ())):
             edit = self.state.edits.get(cell)
-            if (edit is None or edit.of is None) and self._on_path(self.state.owners[cell]):
+            hidden = cell in self.state.evacuated or (edit is not None and edit.of is not None)
+            if not hidden and self._on_path(self.state.owners[cell]):
                 return cell
         return None
 

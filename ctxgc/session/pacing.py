@@ -67,9 +67,8 @@ def paced(
     pace = pending.collected.pace
     rewritten = pace.live if pace.trigger else 0
     kept = sent - (pace.dead + pace.live if pace.trigger else 0)
-    return structs.replace(
-        pace,
-        paid=state.pace.paid
-        + tariff.cost(*((kept, rewritten + fresh_sent) if warm else (0, kept + rewritten + fresh_sent))),
-        untouched=state.pace.untouched + tariff.cost(*((before, fresh) if warm else (0, before + fresh))),
-    )
+    if pace.cold or schemas:
+        paid, untouched = tariff.cost(0, kept + rewritten + fresh_sent), tariff.cost(0, before + fresh)
+    else:
+        paid, untouched = tariff.cost(kept, rewritten + fresh_sent), tariff.cost(before, fresh)
+    return structs.replace(pace, paid=state.pace.paid + paid, untouched=state.pace.untouched + untouched)

@@ -205,7 +205,7 @@ class Session:
         eden = self._eden(found, body, meter)
         planned = yield from _plan(eden, found, meter)
         at, tariff = self.kit.clock(), tariff_for(self.state, self.kit.tariff(model))
-        collected = yield from self._cycle.collected(found, body, model, meter, tariff, at)
+        collected = yield from self._cycle.collected(found, planned, body, model, meter, tariff, at)
         planned, collected, outgoing = self._project(body, track, raws, found, planned, collected, eden.faults)
         self._cycle.reported.update(eden.faults)
         for fault in eden.faults:

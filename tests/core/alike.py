@@ -78,7 +78,8 @@ def _line(unit: Callable[[int, Random], str], old: str, new: str) -> Alike:
 
 
 def app_log(n: int, c: Random) -> str:
-    return f"2024-05-01 {clock(n)},{c.randrange(999):03} INFO  worker-{c.randrange(8)} handled {words(c)} in {c.randint(10, 99)}ms"
+    head = f"2024-05-01 {clock(n)},{c.randrange(999):03} INFO  worker-{c.randrange(8)}"
+    return f"{head} handled {words(c)} in {c.randint(10, 99)}ms"
 
 
 def mixed_log(n: int, c: Random) -> str:
@@ -91,11 +92,13 @@ def syslog(n: int, c: Random) -> str:
 
 def access_log(n: int, c: Random) -> str:
     address = f"10.0.{c.randrange(255)}.{c.randrange(255)}"
-    return f'{address} - - [01/May/2024:{clock(n)} +0000] "GET {c.choice(PATHS)} HTTP/1.1" 200 {c.randint(500, 2500)} "-" "curl/8.0"'
+    head = f"{address} - - [01/May/2024:{clock(n)} +0000]"
+    return f'{head} "GET {c.choice(PATHS)} HTTP/1.1" 200 {c.randint(500, 2500)} "-" "curl/8.0"'
 
 
 def logfmt(n: int, c: Random) -> str:
-    return f"ts={clock(n)} level=info svc={c.choice(NAMES)} status=200 dur={c.randint(10, 90)}ms id={uuid(c)} msg={c.choice(WORDS)}"
+    head = f"ts={clock(n)} level=info svc={c.choice(NAMES)} status=200"
+    return f"{head} dur={c.randint(10, 90)}ms id={uuid(c)} msg={c.choice(WORDS)}"
 
 
 def json_log(n: int, c: Random) -> str:
@@ -139,11 +142,13 @@ def tap(n: int, c: Random) -> str:
 
 
 def pods(n: int, c: Random) -> str:
-    return f"{c.choice(NAMES)}-{c.getrandbits(32):08x}-{n:05}   1/1     Running   {c.randrange(3)}          {c.randint(1, 30)}d"
+    name = f"{c.choice(NAMES)}-{c.getrandbits(32):08x}-{n:05}"
+    return f"{name}   1/1     Running   {c.randrange(3)}          {c.randint(1, 30)}d"
 
 
 def processes(n: int, c: Random) -> str:
-    return f"www      {1000 + n:>6}  {c.uniform(0, 3):.1f}  {c.uniform(0, 3):.1f} {c.randint(20000, 90000)} ?  S  10:{n % 60:02}  0:0{n % 9} php-fpm: pool www"
+    load = f"{c.uniform(0, 3):.1f}  {c.uniform(0, 3):.1f} {c.randint(20000, 90000)}"
+    return f"www      {1000 + n:>6}  {load} ?  S  10:{n % 60:02}  0:0{n % 9} php-fpm: pool www"
 
 
 def table(n: int, c: Random) -> str:
@@ -180,10 +185,16 @@ def numbers(n: int, c: Random) -> str:
 
 LINES: Mapping[str, Alike] = {
     "application log, level": _line(app_log, "INFO ", "ERROR"),
-    "application log, another message": Alike(app_log, lambda n, c: f"2024-05-01 {clock(n)},000 INFO  main shutting down: disk full"),
-    "application log, slow": Alike(app_log, lambda n, c: f"2024-05-01 {clock(n)},007 INFO  worker-3 handled amber in 48213ms"),
+    "application log, another message": Alike(
+        app_log, lambda n, c: f"2024-05-01 {clock(n)},000 INFO  main shutting down: disk full"
+    ),
+    "application log, slow": Alike(
+        app_log, lambda n, c: f"2024-05-01 {clock(n)},007 INFO  worker-3 handled amber in 48213ms"
+    ),
     "log of free words, level": Alike(mixed_log, lambda n, c: f"{clock(n)} FATAL [mail] {words(c)}"),
-    "log of free words, lower case failure": Alike(mixed_log, lambda n, c: f"{clock(n)} INFO [mail] connection refused by stone"),
+    "log of free words, lower case failure": Alike(
+        mixed_log, lambda n, c: f"{clock(n)} INFO [mail] connection refused by stone"
+    ),
     "syslog, message": _line(syslog, "session opened", "authentication failure"),
     "syslog, program": _line(syslog, "sshd[", "kernel["),
     "access log, status": _line(access_log, '" 200 ', '" 500 '),
@@ -259,6 +270,4 @@ def units(one: Alike, total: int, at: int | None, seed: int) -> list[str]:
 def array(elements: list[str], between: str = ", ") -> list[str]:
     """Elements as an array's text is cut: each with the comma behind it, the brackets at the ends."""
     last = len(elements) - 1
-    return [
-        f"{'[' if at == 0 else ''}{one}{between if at < last else ']'}" for at, one in enumerate(elements)
-    ]  # fmt: skip
+    return [f"{'' if at else '['}{one}{between if at < last else ']'}" for at, one in enumerate(elements)]

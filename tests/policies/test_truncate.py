@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 
 import pytest
 import regex
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 from ctxgc.core import stub
 from ctxgc.core.policy import Verdict
+from ctxgc.policies import _needles
 from ctxgc.policies.truncate import GAP, Truncate
+from tests.core import alike
 from tests.heaps import arrival, collect, count, heap, mint
 from tests.strategies import PIECES, json_texts, texts
 
@@ -52,15 +55,18 @@ def faults(text: str, found: Verdict, room: int = ROOM) -> list[str]:
     """What is wrong with a cut: too large, not the largest, or at a place where none may be."""
     at = units(text, found)
     head, tail = ends(text, found)
-    out = [f"{place} is no boundary" for place in (head, tail) if place not in at]
-    used = count(text[:head]) + count(text[tail:])
-    if used > room:
+    edges = [place for span in found.keep for place in span]
+    out = [f"{place} is no boundary" for place in edges if place not in at]
+    middle = [span for span in found.keep if head <= span[0] and span[1] <= tail]
+    room -= sum(count(text[start:end]) + stub.TOKENS for start, end in middle)
+    if count(text[:head]) + count(text[tail:]) > room:
         out.append("too large")
+    before, behind = ([start for start, _ in middle] or [tail])[0], ([end for _, end in middle] or [head])[-1]
     more_head = min((place for place in at if place > head), default=len(text))
     more_tail = max((place for place in at if place < tail), default=0)
-    if tail - more_head >= GAP and count(text[:more_head]) + count(text[tail:]) <= room:
+    if before - more_head >= GAP and count(text[:more_head]) + count(text[tail:]) <= room:
         out.append("the head could be larger")
-    if more_tail - head >= GAP and count(text[:head]) + count(text[more_tail:]) <= room:
+    if more_tail - behind >= GAP and count(text[:head]) + count(text[more_tail:]) <= room:
         out.append("the tail could be larger")
     return out
 
@@ -229,6 +235,88 @@ def test_flags_are_cut_in_pairs_wherever_they_begin() -> None:
 )
 def test_the_check_notices_each_fault(defect: Verdict, fault: str) -> None:
     assert fault in faults("e\u0301" * 2000, defect)
+
+
+KINDS = {
+    **{f"lines: {name}": one for name, one in alike.LINES.items()},
+    **{f"JSON: {name}": one for name, one in alike.ELEMENTS.items()},
+}
+
+
+def needle(kind: str, at: int | None, seed: int = 1, total: int = 500) -> tuple[str, str]:
+    """A result of many alike units, and the one in it that is unlike the others."""
+    found = alike.units(KINDS[kind], total, at, seed)
+    text = "".join(alike.array(found)) if kind.startswith("JSON") else "".join(f"{line}\n" for line in found)
+    return text, found[at or 0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_odd_unit_among_five_hundred_stays_visible(kind: str) -> None:
+    for place in (120, 251, 390):
+        text, odd = needle(kind, place)
+        budget = count(text) // 3
+        shown = rendered(text, Truncate(budget=budget))
+        assert odd in shown
+        assert count(shown) <= budget
+
+
+@pytest.mark.parametrize("kind", ["lines: application log, level", "JSON: a value"])
+def test_without_a_look_for_them_it_would_be_gone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_needles, "oddest", lambda _units, _most: ())
+    text, odd = needle(kind, 251)
+    assert odd not in rendered(text, Truncate(budget=1000))
+
+
+def test_the_stubs_say_what_is_not_shown_on_either_side() -> None:
+    text, odd = needle("lines: application log, level", 251)
+    lines, shown = text.splitlines(), rendered(text, Truncate(budget=1000)).splitlines()
+    at = shown.index(odd)
+    handle = mint(arrival(text).content)
+    before, behind = shown.index(shown[at - 1]), len(shown) - at - 2
+    assert shown[at - 1] == f"[ctxgc:{handle} lines {before + 1}-251 of 500 not shown]"
+    assert shown[at + 1] == f"[ctxgc:{handle} lines 253-{500 - behind} of 500 not shown]"
+    assert shown[:before] == lines[:before]
+    assert shown[at + 2 :] == lines[500 - behind :]
+
+
+@pytest.mark.parametrize("kind", ["lines: application log, level", "lines: find, ending", "JSON: a value"])
+def test_of_units_all_alike_only_head_and_tail_stay(kind: str) -> None:
+    found = verdict(needle(kind, None)[0], Truncate(budget=1000))
+    assert found is not None
+    assert len(found.keep) == 2
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(sorted(KINDS)), st.lists(st.integers(0, 299), max_size=30, unique=True), st.integers(0, 99),
+    st.sampled_from((64, 100, 200, 333, 1000, 2500)), st.sampled_from((0.0, 0.3, 0.5, 1.0)),
+)  # fmt: skip
+def test_needles_do_not_break_the_budget(kind: str, odd: list[int], seed: int, budget: int, share: float) -> None:
+    one: alike.Alike = KINDS[kind]
+    both = [alike.units(one, 300, None, seed), [one.odd(number, Random(seed)) for number in range(300)]]
+    text = "\n".join(both[number in odd][number] for number in range(300))
+    found = verdict(text, Truncate(budget=budget, head=share))
+    if found is not None and found.unit == "lines":
+        assert faults(text, found, budget - stub.TOKENS) == []
+        assert count(rendered(text, Truncate(budget=budget, head=share))) <= budget
+        middle = sum(count(text[start:end]) for start, end in found.keep[1:-1])
+        assert middle <= max(budget // 10, 24) + GAP
+
+
+def test_a_needle_in_a_large_result_stays() -> None:
+    text, odd = needle("lines: application log, level", 5000, total=9000)
+    assert len(text) > 500_000
+    assert odd in rendered(text, Truncate())
+
+
+def test_of_a_huge_result_the_numbers_in_the_stubs_hold() -> None:
+    text, _ = needle("lines: numbers", None, total=200_000)
+    lines, policy = text.splitlines(), Truncate(budget=2000)
+    found, shown = verdict(text, policy), rendered(text, policy).splitlines()
+    assert found is not None
+    for (first, last), (_, end), (start, _) in zip(found.gaps, found.keep, found.keep[1:], strict=False):
+        assert (text.count("\n", 0, end), text.count("\n", 0, start)) == (first - 1, last)
+    assert {line for line in shown if not line.startswith("[ctxgc:")} <= set(lines)
 
 
 def test_it_counts_little_of_a_large_result() -> None:
