@@ -5,7 +5,7 @@ Rule: a line is made from the entry and the state it led to, and holds no conten
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from ctxgc.cli._output import shorten
@@ -15,7 +15,9 @@ from ctxgc.core.journal import (
     Bypass,
     Collection,
     Gap,
+    Marking,
     Open,
+    Pace,
     Recall,
     Recovery,
     Settlement,
@@ -35,6 +37,8 @@ def describe(entry: AnyEntry, state: State, numbers: Mapping[bytes, int]) -> str
             return f"{_call(entry.call, numbers)}: {_allocation(entry, state)}"
         case Collection():
             return f"{_call(entry.call, numbers)}: {_collection(entry, state)}"
+        case Marking():
+            return f"{_call(entry.call, numbers)}: {_marking(entry, state)}"
         case Settlement():
             return f"{_call(entry.call, numbers)}: {_settlement(entry)}"
         case Recall(found=True):
@@ -57,7 +61,32 @@ def _allocation(entry: Allocation, state: State) -> str:
     cells = [cell for node in entry.nodes for cell in node.cells] + list(entry.schemas or ())
     new = f"{len(entry.nodes)} new messages, {sum(cell.tokens for cell in cells):,} new tokens"
     whole = f"history of {state.node(entry.head).depth + 1} messages, {entry.size:,} bytes"
-    return f"{new}; {whole}; {entry.model or 'no model named'}"
+    paced = f"; {_pace(entry.pace)}" if entry.pace is not None and entry.pace.candidates else ""
+    return f"{new}; {whole}; {entry.model or 'no model named'}{paced}"
+
+
+def _pace(pace: Pace) -> str:
+    """What the pacer decided, and by which figures where it collected."""
+    if not pace.trigger:
+        return f"{pace.candidates:,} cells could go, none is due"
+    figures = f"{pace.dead:,} tokens dead, {pace.live:,} rewritten, rent {pace.rent:.6g}, price {pace.price:.6g}"
+    return f"collects ({pace.trigger}) of {pace.candidates:,} cells: {figures}"
+
+
+def _marking(entry: Marking, state: State) -> str:
+    """What the new cells refer to, and what they put out of date."""
+    targets = dict.fromkeys(edge.target for edge in entry.edges)
+    parts = [f"{len(entry.edges):,} references to {len(targets):,} cells: {_some(state, targets)}"] if targets else []
+    if entry.overwritten:
+        gone = dict.fromkeys(one.cell for one in entry.overwritten)
+        parts.append(f"{len(gone):,} cells out of date: {_some(state, gone)}")
+    return "; ".join(parts)
+
+
+def _some(state: State, cells: Iterable[int]) -> str:
+    shown = list(cells)
+    more = f", and {len(shown) - _EDITS} more" if len(shown) > _EDITS else ""
+    return f"{', '.join(_site(state, cell) for cell in shown[:_EDITS])}{more}"
 
 
 def _collection(entry: Collection, state: State) -> str:

@@ -17,13 +17,15 @@ from ctxgc.core.odd import odd
 
 HEADER, GAP = 26, 3
 """Tokens that a stub takes, and the mark of a gap."""
+HEAD = 400
+"""Characters of a line that are looked at for what kind of line it is."""
 LONGEST = 200_000
 """Characters above which only the ends of a text are looked at, and the rest goes as one unit."""
 
 _TERM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@-]{6,}[A-Za-z0-9_]")
 _TELLING = re.compile(r"[0-9_/.]|.[A-Z]")
 _DEFINES = re.compile(
-    r"\s*(?:\d+\s*[:|\u2192\t]\s*)?(?:(?:export|public|private|protected|static|async|pub|final|abstract) )*"
+    r"[ \t]*+(?:\d++ *+[:|\u2192\t][ \t]*+)?(?:(?:export|public|private|protected|static|async|pub|final|abstract) )*"
     r"(?:def|class|func|fn|function|type|interface|struct|enum|impl|trait|const|module|describe|it|test)\b"
 )
 _FAILS = re.compile(
@@ -89,7 +91,7 @@ def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int]) -> Iterator
     for number, (start, end, piece) in enumerate(pieces):
         while at < len(marked) and marked[at] < start:
             at += 1
-        worth = _DEFINITION * bool(_DEFINES.match(piece)) + _FAILURE * bool(_FAILS.search(piece[:400]))
+        worth = _DEFINITION * bool(_DEFINES.match(piece[:HEAD])) + _FAILURE * bool(_FAILS.search(piece[:HEAD]))
         worth += _MARKED * (at < len(marked) and marked[at] < end) + _ODD * (number in odds)
         yield _Unit(start, end, (end - start) * rate, frozenset(telling(piece)), worth)
 

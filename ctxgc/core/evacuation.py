@@ -20,6 +20,8 @@ GAP = "\u2026\n"
 """The line that stands for lines left out."""
 SILENCE = " "
 """What is left of reasoning: some providers insist on it being there (DeepSeek, Moonshot), and take one space."""
+LATEST = 1 << 31
+"""Turns: nothing is due later, and who says so is mistaken."""
 LEAST = 16
 """Tokens that an evacuation must save: less is not worth a change of what was sent."""
 
@@ -145,7 +147,9 @@ def _protected(resident: Resident, verdict: Verdict) -> str:
 
 
 def _sensible(verdict: Verdict) -> bool:
-    share = verdict.excerpt
+    share, since = verdict.excerpt, verdict.since
+    if type(since) is not int or not 0 <= since <= LATEST:
+        return False
     words = f"{verdict.policy}{verdict.action}{verdict.reason}"
     return share is not None and 0 <= share <= 1 and encodable(words) and verdict.urgency in ("priced", "now", "forced")
 

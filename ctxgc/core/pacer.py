@@ -69,7 +69,8 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is collected now: the first ``taken`` candidates, and the figures this was decided by.
+    """What is collected now: the first ``taken`` candidates (forced ones among them only where room is made; they are
+    not counted otherwise), and the figures this was decided by.
 
     ``dead`` is what they save each turn and ``live`` what is rewritten for it, in tokens; ``price`` what that costs
     once beyond doing nothing, ``rent`` what the garbage has cost since it was due, both in the tariff's unit.
@@ -114,15 +115,16 @@ class Pacer:
         """Which of the candidates, newest first, are collected with the coming request."""
         if tariff.binds_thinking or not loads:
             return Decision()
-        figures = tuple(_figures(loads, tariff, now))
         total = now.sent + now.fresh
         surplus = self.surplus(tariff, total)
         if surplus:
             full = tariff.window and total > self.high * tariff.window
-            return _enough(figures, surplus, "window" if full else "quality")
-        if now.cold or tariff.read >= tariff.write:
+            return _enough(tuple(_figures(loads, tariff, now)), surplus, "window" if full else "quality")
+        unforced = [one for one in loads if one.urgency != "forced"]
+        figures = [one for one in _figures(unforced, tariff, now) if _stays_cached(one, tariff, total)]
+        if figures and (now.cold or tariff.read >= tariff.write):
             return replace(figures[-1], trigger="cold")
-        asked = [one for one, load in zip(figures, loads, strict=True) if load.urgency == "now"]
+        asked = [one for one in figures if unforced[one.taken - 1].urgency == "now"]
         if asked:
             return replace(asked[-1], trigger="asked")
         due = [one for one in figures if self._pays(one, now)]
@@ -151,6 +153,11 @@ def _figures(loads: Sequence[Load], tariff: Tariff, now: Circumstances) -> Itera
         live = max(load.behind - dead, 0)
         price = tariff.cost(max(now.sent - load.behind, 0), live + now.fresh) - untouched
         yield Decision("", taken, dead, live, owed * tariff.read, price)
+
+
+def _stays_cached(one: Decision, tariff: Tariff, total: int) -> bool:
+    """Whether what is left is long enough to be cached at all, where that is so now."""
+    return tariff.read >= tariff.write or total < tariff.least or total - one.dead >= tariff.least
 
 
 def _enough(figures: Sequence[Decision], surplus: int, trigger: Trigger) -> Decision:

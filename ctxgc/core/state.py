@@ -69,6 +69,15 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """The last node of a request: with which tool set and model, and when (Unix seconds) it was in use last."""
+
+    toolset: int
+    model: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Toolset:
     """A tool list that requests of the session carried: its cells, and their tokens per tag."""
 
@@ -98,15 +107,13 @@ class State:
         self.call_sites: dict[tuple[int, str], int] = {}
         self.results: dict[tuple[str, bytes], list[int]] = {}
         self.unsettled: dict[bytes, Allocation] = {}
-        self.heads: dict[int, int] = {}
+        self.heads: dict[int, Head] = {}
         self.calls = 0
         self.plain = False
         self.resurrected: dict[int, int] = {}
         self.marks: dict[int, Marks] = {}
         self.overwritten: dict[int, Overwritten] = {}
         self.pace = Pace()
-        self.used = 0.0
-        self.model = ""
         self.uncached = 0
 
     def apply(self, entry: AnyEntry) -> None:
@@ -164,10 +171,10 @@ class State:
             self._node(node)
         self.calls += 1
         self.unsettled[entry.call] = entry
-        self.heads[entry.head] = entry.toolset
+        self.heads[entry.head] = Head(entry.toolset, entry.model, entry.at)
+        if entry.parent in self.heads:  # its prefix was used, too
+            self.heads[entry.parent] = replace(self.heads[entry.parent], at=entry.at)
         self.pace = entry.pace or self.pace
-        self.used = entry.at
-        self.model = entry.model
 
     def _mark(self, entry: Marking) -> None:
         """Take references and what is out of date. A turn that refers to a cell several times counts once."""
@@ -183,7 +190,8 @@ class State:
     def _settle(self, entry: Settlement) -> None:
         """How many calls in a row the provider reported to be read from no cache, though a prefix had been sent."""
         allocation = self.unsettled.pop(entry.call, None)
-        self.used = max(self.used, entry.at)
+        if allocation is not None and allocation.head in self.heads:
+            self.heads[allocation.head] = replace(self.heads[allocation.head], at=entry.at)
         if entry.usage is not None and allocation is not None and allocation.parent >= 0 and entry.usage.input > LEAST:
             self.uncached = 0 if entry.usage.cached else self.uncached + 1
 

@@ -103,10 +103,11 @@ class Collecting:
         self, standing: Standing, referred: frozenset[int], tariff: Tariff, fresh: int, *, cold: bool
     ) -> tuple[Decision, tuple[Candidate, ...]]:
         """What is collected now that the request is known; ``referred`` are the cells that its new messages need."""
+        forced = bool(self.pacer.surplus(tariff, standing.tokens + fresh))
         pairs = [
             (candidate, load)
             for candidate, load in zip(standing.plan.candidates, standing.loads, strict=True)
-            if candidate.edit.cell not in referred
+            if candidate.edit.cell not in referred and (forced or load.urgency != "forced")
         ]
         now = self._now(standing.head, standing.tokens, fresh, cold=cold)
         decision = self.pacer.decide([load for _, load in pairs], tariff, now)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ctxgc.core.block import Author
 from ctxgc.core.journal import AnyEntry, Bypass
-from ctxgc.core.pacer import Decision, Tariff
+from ctxgc.core.pacer import Decision, Pacer, Tariff
 from ctxgc.core.state import State
 from ctxgc.session.admission import Meter, Pending
 from ctxgc.session.collecting import Collected, Collecting, Standing
@@ -34,7 +34,7 @@ class Cycle:
 
     def __init__(self, state: State, kit: Kit, mint: Callable[[bytes], str]) -> None:
         self.state, self.kit = state, kit
-        self.collecting = Collecting(state, kit.policies, kit.pacer, mint)
+        self.collecting = Collecting(state, kit.policies, _pacer(kit), mint)
         self.reported: set[str] = set()
         self._marker = Marker()
         self._standing: OrderedDict[int, Standing] = OrderedDict()
@@ -50,7 +50,7 @@ class Cycle:
         at: float,
     ) -> Generator[None, None, Collected]:
         """What of the residents goes with this request; at worst nothing does."""
-        is_cold = cold(self.state, tariff, model, at)
+        is_cold = cold(self.state, tariff, found.parent, model, at)
         nothing = Collected((), pace_of(Decision(), 0, tariff, cold=is_cold))
         if self.state.plain or not self.kit.policies or found.parent not in self.state.heads:
             return nothing
@@ -91,7 +91,7 @@ class Cycle:
     ) -> Generator[None, None, Collected]:
         fresh, is_cold = sum(len(draft.raw) for draft in found.drafts) // BYTES_PER_TOKEN, nothing.pace.cold
         standing = self._standing.get(found.parent)
-        if standing is None or (not standing.surplus and self.kit.pacer.surplus(tariff, standing.tokens + fresh)):
+        if standing is None or (not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh)):
             yield from self._catch_up(None)
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
         if not standing.loads or not (standing.due or is_cold or standing.surplus):
@@ -100,6 +100,8 @@ class Cycle:
         decision, taken = self.collecting.decide(standing, needed, tariff, fresh, cold=is_cold)
         edits = tuple(candidate.edit for candidate in taken)
         pace = pace_of(decision, len(standing.loads), tariff, cold=is_cold)
+        if edits:  # what was planned for other histories may hold the same cells
+            self._standing.clear()
         return Collected(edits, pace, self.collecting.generation(taken, found.parent))
 
     def _needed(self, found: Recognised, planned: Sequence[Planned]) -> frozenset[int]:
@@ -112,7 +114,7 @@ class Cycle:
         self, head: int, body: Body, meter: Meter, tariff: Tariff, fresh: int = 0
     ) -> Generator[None, None, Standing]:
         texts = Originals(body, self.kit.codec, self.state)
-        toolset, quotable = self.state.heads[head], self._marker.quotable()
+        toolset, quotable = self.state.heads[head].toolset, self._marker.quotable()
         return (yield from self.collecting.standing(head, toolset, tariff, quotable, texts, meter.count, fresh))
 
     def _catch_up(self, until: int | None) -> Generator[None, None, None]:
@@ -124,3 +126,10 @@ class Cycle:
             if fault not in self.reported:
                 self.reported.add(fault)
                 yield Bypass(at=pending.at, call=pending.call, reason=fault)
+
+
+def _pacer(kit: Kit) -> Pacer:
+    """The kit's pacer; a budget among the policies that has a target sets its quality budget."""
+    targets = (getattr(policy, "target", 0) for policy in kit.policies if policy.name == "budget")
+    target = max((one for one in targets if isinstance(one, int)), default=0)
+    return replace(kit.pacer, quality=target) if target else kit.pacer

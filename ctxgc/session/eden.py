@@ -74,16 +74,22 @@ class Eden:
         block = replace(block, name=clean(name), call_id=clean(block.call_id))
         mark = draft.message.mark
         task = block.author is Author.USER and not self.begun
+        tag = clean(mark.tag or tag_of(block, self.rules.retrieval))
         self.cell += 1
         return Arrival(
             id=self.cell - 1,
             block=block,
-            tag=clean(mark.tag or tag_of(block, self.rules.retrieval)),
+            tag=tag,
             site=site,
-            pinned=mark.pin or task or block.author is Author.SYSTEM,
+            pinned=mark.pin or task or block.author is Author.SYSTEM or self._pins(tag, site),
             text=block.text,
             content=content_digest(block.text),
         )
+
+    def _pins(self, tag: str, site: str) -> bool:
+        """Whether the application has asked, by a policy, to keep what has this tag or comes from this site."""
+        pins = (getattr(policy, "pins", None) for policy in self.rules.policies)
+        return any(ask(tag, site) for ask in pins if callable(ask))
 
     def _origin(self, block: Block) -> tuple[str, str]:
         """The tool's name and the allocation site; a result has those of its call."""

@@ -28,9 +28,10 @@ def tariff_for(state: State, tariff: Tariff) -> Tariff:
     return tariff if state.uncached < CACHELESS else replace(tariff, read=tariff.write)
 
 
-def cold(state: State, tariff: Tariff, model: str, at: float) -> bool:
-    """Whether nothing of the session is in the provider's cache any more: too long ago, or by another model."""
-    return at - state.used > tariff.ttl or model != state.model
+def cold(state: State, tariff: Tariff, head: int, model: str, at: float) -> bool:
+    """Whether nothing of a history is in the provider's cache any more: sent too long ago, or to another model."""
+    known = state.heads.get(head)
+    return known is None or at - known.at > tariff.ttl or model != known.model
 
 
 def pace_of(decision: Decision, candidates: int, tariff: Tariff, *, cold: bool) -> Pace:

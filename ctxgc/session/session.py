@@ -210,6 +210,8 @@ class Session:
         self._cycle.reported.update(eden.faults)
         for fault in eden.faults:
             self._pending.append(Unread(call, at, fault))
+        if collected.edits:  # other histories may hold the same messages: their bytes are made anew
+            self.tracks.clear()
         kept = self._track(body, track, outgoing, found)
         self._pending.append(
             Pending(call, at, model, body, outgoing, found, planned, track, kept, meter, tariff, collected)

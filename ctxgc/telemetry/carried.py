@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ctxgc.core.journal import Allocation
 from ctxgc.core.state import Node, State, Tally
+from ctxgc.lab.forecasts import Split, predicted
 
 RECEIVED, FORWARDED = "received", "forwarded"
 STAGES = (RECEIVED, FORWARDED)
@@ -64,3 +65,14 @@ class Carried:
         base = sum(self.base.received.values()) - sum(self.base.sent.values())
         head = sum(self.head.received.values()) - sum(self.head.sent.values())
         return Saved(head - base, base)
+
+    def predicted(self, least: int) -> Split | None:
+        """Which of its tokens the pacer predicted to be read from the cache; None where nothing sent was collected.
+
+        ``least`` are the tokens of the shortest prefix that the provider caches.
+        """
+        pace, tools = self.entry.pace, sum(self.tools.values())
+        if pace is None or not pace.trigger:
+            return None
+        base, total = (sum(node.sent.values()) + tools for node in (self.base, self.head))
+        return predicted(pace, base, total, fresh_tools=self.entry.schemas is not None, least=least)

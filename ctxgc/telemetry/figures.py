@@ -11,14 +11,26 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Gap, Open, Recall, Recovery, Settlement
+from ctxgc.core.journal import (
+    Allocation,
+    AnyEntry,
+    Bypass,
+    Collection,
+    Gap,
+    Marking,
+    Open,
+    Recall,
+    Recovery,
+    Settlement,
+)
 from ctxgc.core.state import State
 from ctxgc.tokens import Calibration, Price
 
 from . import metrics as m
 from .carried import Carried
-from .labels import Provenance, action_of, outcome_of, reason_of
+from .labels import Provenance, action_of, collected_by, outcome_of, reason_of
 from .models import Models
+from .paid import Paid
 from .reports import Reports
 from .requests import Requests
 from .series import Board
@@ -67,6 +79,7 @@ class Figures:
         self._provenance = Provenance()
         self._requests = Requests(self._board, self._provenance)
         self._reports = Reports(self._board)
+        self._paid = Paid(self._board)
         self._bypass = (b"", "")
         self._in_flight = 0
         self._lock = threading.Lock()
@@ -99,7 +112,7 @@ class Figures:
                 self._passed(state, entry)
             case Gap():
                 self._board.add(m.GAPS, (), entry.calls)
-            case Open():
+            case Open() | Marking():
                 pass
 
     @_guarded
@@ -141,12 +154,13 @@ class Figures:
     def _allocated(self, state: State, entry: Allocation) -> None:
         aborted = self._bypass == (entry.call, "invalid")
         self._ended(self._requests.begin(state, entry, "aborted" if aborted else "noop"))
+        self._paid.paced(state, entry, lambda: self._models.find(entry.model).price)
 
     def _collected(self, state: State, entry: Collection) -> None:
         for edit in entry.edits:
             labels = self._provenance.of(state.cells[edit.cell].tag)
             self._board.add(m.COLLECTED, (*labels, action_of(edit.action)), edit.before - edit.after)
-        self._board.add(m.COLLECTIONS, ("turn", "collected"))
+        self._board.add(m.COLLECTIONS, collected_by(entry.generation, self._requests.trigger(entry.call)))
         self._requests.look_again(state, entry.call, "collected")
 
     def _settled(self, entry: Settlement) -> None:
@@ -161,6 +175,8 @@ class Figures:
             self._reports.calibrate(model, name, entry.estimated, entry.usage.input)
         if entry.usage and carried:
             self._reports.spare(model, name, entry.usage, carried.saved())
+            least = model.price.min_cacheable if model.price else 0
+            self._reports.foretell(carried.predicted(least), entry.usage)
 
     def _ended(self, carried: Carried | None) -> None:
         """A request of which no more will be heard."""

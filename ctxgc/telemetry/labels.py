@@ -5,6 +5,8 @@ Rule: whatever comes in, what leaves here is one of a known few, or one of the f
 
 from __future__ import annotations
 
+from ctxgc.core.state import EDEN
+
 SOURCES = 40
 """Values of the ``source`` label; later ones are counted under ``REST``."""
 REST = "__other__"
@@ -17,9 +19,18 @@ TAGS = frozenset(
     }
 )  # fmt: skip
 """Families of tags that have a name of their own; an application's own tags are the sources of ``other``."""
-ACTIONS = frozenset({"drop", "stub", "summarize", "dedupe", "truncate", "minify", "defuse"})
+ACTIONS = frozenset({"drop", "stub", "summarize", "dedupe", "truncate", "minify", "defuse", "excerpt"})
 OUTCOMES = frozenset({"ok", "partial", "aborted", "error"})
-COLLECTION_OUTCOMES = ("collected", "noop", "aborted")
+NONE = "none"
+"""Trigger and generation of a request for which nothing was collected."""
+TRIGGERS = ("cold", "rent", "window", "quality", "asked")
+COLLECTED_BY = (
+    (EDEN, EDEN, "collected"),
+    *((trigger, generation, "collected") for trigger in TRIGGERS for generation in ("minor", "major")),
+    (NONE, NONE, "noop"),
+    (NONE, NONE, "aborted"),
+)
+"""Trigger, generation and outcome of collections."""
 REASONS = ("malformed", "invalid", "fault", "policy", "refused", "not_booked", "audit")
 
 _SYNONYMS = {"validator": "invalid", "not": "not_booked", "dedup": "dedupe"}
@@ -62,6 +73,17 @@ class Provenance:
 def action_of(actions: str) -> str:
     """The action of an edit; of several, joined by ``+``, the last: the one that gave the text its final form."""
     return _fixed(actions.rpartition("+")[2], ACTIONS, OTHER)
+
+
+def collected_by(generation: str, trigger: str) -> tuple[str, str, str]:
+    """The labels of a collection; a generation or a trigger that is not known counts as the commonest one."""
+    if generation == EDEN:
+        return EDEN, EDEN, "collected"
+    return (
+        _fixed(trigger, frozenset(TRIGGERS), "rent"),
+        _fixed(generation, frozenset(("minor", "major")), "major"),
+        "collected",
+    )
 
 
 def outcome_of(outcome: str) -> str:

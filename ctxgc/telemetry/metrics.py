@@ -11,7 +11,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
-from .labels import COLLECTION_OUTCOMES, REASONS
+from .labels import COLLECTED_BY, REASONS
 
 SERIES = 1500
 """Series an instance may come to, however many sessions, tools and models it sees. The limits below keep it."""
@@ -22,6 +22,9 @@ REQUEST_CONTEXT = "ctxgc_request_context_tokens"
 UTILIZATION = "ctxgc_context_window_utilization_ratio"
 COLLECTED = "ctxgc_collected_tokens_total"
 COLLECTIONS = "ctxgc_collections_total"
+COLLECTION_COST = "ctxgc_collection_cost_tokens_total"
+FORECAST = "ctxgc_collection_forecast_tokens_total"
+INPUT_COST = "ctxgc_input_cost_usd_total"
 RESURRECTIONS = "ctxgc_resurrections_total"
 RESURRECTED = "ctxgc_resurrected_tokens_total"
 PROVIDER_TOKENS = "ctxgc_provider_tokens_total"
@@ -88,7 +91,7 @@ TABLE: tuple[Metric, ...] = (
         CONTEXT, ("stage", "tag", "source", "residency"),
         "Tokens of context, counted again each time they are sent: as received from agents and as forwarded, "
         "by provenance, new in the request (fresh) or sent before (replayed). Counted when a request ends.",
-        limit=500,
+        limit=480,
     ),
     _histogram(
         REQUEST_CONTEXT, ("stage", "model"), _SIZES, "Tokens of context in one request, as received and as forwarded."
@@ -103,10 +106,30 @@ TABLE: tuple[Metric, ...] = (
         limit=100,
     ),
     _counter(
-        COLLECTIONS, ("trigger", "outcome"),
-        "Collections: at each turn, one that changed something (collected), found nothing to do (noop), "
-        "or was dropped because its result broke a rule (aborted).",
-        tuple(product(("turn",), COLLECTION_OUTCOMES)),
+        COLLECTIONS, ("trigger", "generation", "outcome"),
+        "Collections that changed something (collected): of what was never sent (eden), or of what was, because the "
+        "cache was cold, the rent paid, the window or quality budget full, or a policy asked. And requests with none: "
+        "nothing went (noop), or it was dropped because the result broke a rule (aborted).",
+        COLLECTED_BY,
+    ),
+    _counter(
+        COLLECTION_COST, ("kind",),
+        "Tokens that came and were not sent, counted with each request that ended (saved), and tokens sent once more "
+        "outside of the cache because something before them was collected (rewritten).",
+        (("saved",), ("rewritten",)),
+    ),
+    _counter(
+        FORECAST, ("kind", "by"),
+        "Input tokens of requests for which something sent before was collected, read from the cache (read) or not "
+        "(written): as the pacer predicted, and as the provider then billed.",
+        tuple(product(("read", "written"), ("predicted", "billed"))),
+    ),
+    _counter(
+        INPUT_COST, ("kind",),
+        "US dollars that the input has cost by the pacer's prices, as sent (paid) and as it would have been if nothing "
+        "had been collected (untouched): the second less the first is what collecting has brought, net. Only models "
+        "with list prices.",
+        (("paid",), ("untouched",)),
     ),
     _counter(
         RESURRECTIONS, ("tag", "outcome"),

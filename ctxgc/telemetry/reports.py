@@ -6,6 +6,7 @@ Rule: prices are list prices, and what was avoided is a lower bound; a model wit
 from __future__ import annotations
 
 from ctxgc.core.journal import Usage
+from ctxgc.lab.forecasts import Split, billed
 from ctxgc.tokens import Calibration, Price
 
 from . import metrics as m
@@ -47,6 +48,12 @@ class Reports:
             step = model.price.at(usage.input)
             spared = saved.fresh * step.input + saved.replayed * step.cached_read
             self._board.add(m.COST, (model.model, "avoided"), spared * min(1.0, self.calibration.factor(name)))
+
+    def foretell(self, predicted: Split | None, usage: Usage) -> None:
+        """Count what was predicted of a request with a collection beside what the provider billed."""
+        for by, split in (("predicted", predicted), ("billed", billed(usage))) if predicted else ():
+            for kind, tokens in split._asdict().items():
+                self._board.add(m.FORECAST, (kind, by), tokens)
 
     def calibrate(self, model: Model, name: str, estimated: int, reported: int) -> None:
         """Learn from one request's input tokens, as we counted and as the provider did. ``name`` is what was asked."""

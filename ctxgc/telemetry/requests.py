@@ -11,7 +11,7 @@ from ctxgc.core.state import State
 
 from . import metrics as m
 from .carried import STAGES, Carried
-from .labels import Provenance
+from .labels import NONE, Provenance
 from .models import Model
 from .series import Board
 
@@ -40,6 +40,11 @@ class Requests:
         if carried is not None:
             self._unended[call] = Carried.at(state, carried.entry, outcome or carried.outcome)
 
+    def trigger(self, call: bytes) -> str:
+        """What made the pacer collect with a request; empty if it did not, or the request is not known."""
+        carried = self._unended.get(call)
+        return carried.entry.pace.trigger if carried and carried.entry.pace else ""
+
     def end(self, call: bytes) -> Carried | None:
         """What a request carried, which is now forgotten; None if it is not known."""
         return self._unended.pop(call, None)
@@ -49,7 +54,10 @@ class Requests:
         for stage in STAGES:
             self._size(stage, model, self._tokens(stage, carried))
         if carried.outcome != "collected":  # those are counted with their entries
-            self._board.add(m.COLLECTIONS, ("turn", carried.outcome))
+            self._board.add(m.COLLECTIONS, (NONE, NONE, carried.outcome))
+        pace = carried.entry.pace
+        self._board.add(m.COLLECTION_COST, ("saved",), sum(carried.saved()))
+        self._board.add(m.COLLECTION_COST, ("rewritten",), pace.live if pace and pace.trigger else 0)
 
     def _tokens(self, stage: str, carried: Carried) -> int:
         total = 0

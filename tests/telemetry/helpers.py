@@ -13,6 +13,7 @@ from ctxgc.core.journal import (
     NewCell,
     NewNode,
     Open,
+    Pace,
     Recall,
     Settlement,
     Usage,
@@ -59,7 +60,7 @@ class Session:
 
     def ask(
         self, *messages: Cells, tools: Cells | None = None, toolset: int = -1, model: str = "gpt-x",
-        parent: int | None = None,
+        parent: int | None = None, pace: Pace | None = None,
     ) -> bytes:  # fmt: skip
         """A request that continues ``parent`` (the last one's end) with new messages; returns its call."""
         first, parent = len(self.state.nodes), self.head if parent is None else parent
@@ -76,18 +77,18 @@ class Session:
         toolset = toolset if schemas is None else len(self.state.toolsets)
         entry = Allocation(
             at=0.0, call=call, model=model, parent=parent, head=self.head, continues=True, received=b"", sent=b"",
-            before=(), after=(), nodes=nodes, toolset=toolset, tools=b"%d" % toolset, schemas=schemas,
+            before=(), after=(), nodes=nodes, toolset=toolset, tools=b"%d" % toolset, schemas=schemas, pace=pace,
         )  # fmt: skip
         self.tell(entry)
         return call
 
-    def collect(self, call: bytes, *edits: tuple[int, int], action: str = "truncate") -> None:
+    def collect(self, call: bytes, *edits: tuple[int, int], action: str = "truncate", generation: str = "eden") -> None:
         """Make cells (given by id) come to so many tokens."""
         made = (
             Edit(number, "test", action, "", "", f"h{number}", self.state.cells[number].tokens, after)
             for number, after in edits
         )
-        self.tell(Collection(at=0.0, call=call, generation="eden", edits=tuple(made)))
+        self.tell(Collection(at=0.0, call=call, generation=generation, edits=tuple(made)))
 
     def settle(
         self, call: bytes, usage: Usage | None = None, *, outcome: str = "ok", estimated: int = 0, model: str = ""

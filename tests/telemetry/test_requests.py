@@ -147,5 +147,5 @@ def test_a_collection_whose_result_broke_a_rule_is_aborted():
     session = Session()
     session.bypass("validator: pairs", b"call 0 of %d" % id(session))
     session.settle(session.ask([("tool_result:bash", 100)]))
-    assert session.count(COLLECTIONS, outcome="aborted", trigger="turn") == 1
+    assert session.count(COLLECTIONS, outcome="aborted", trigger="none") == 1
     assert session.count(COLLECTIONS) == 1

@@ -1,0 +1,75 @@
+"""Who brought, edited and referred to each cell, read off a journal up to one of its requests.
+
+Rule: the journal's own entries are the evidence; turns are numbers of requests.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxgc.core.journal import Allocation, Bypass, Collection, Edge, Marking
+from ctxgc.core.state import State
+from ctxgc.lab.moments import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One end of a reference: the cell at that end, the request (``turn``) that brought it and its tag; ``said`` is
+    the evidence, ``marks`` the character offsets in the cell that is referred to."""
+
+    cell: int
+    turn: int
+    tag: str
+    said: str
+    marks: tuple[int, ...]
+
+
+class Links:
+    """See the module. ``edited`` gives the request and the generation of each cell's newest edit."""
+
+    def __init__(self, moment: Moment) -> None:
+        self.edited: dict[int, tuple[int, str]] = {}
+        self._arrived: list[int] = []
+        self._into: dict[int, list[Edge]] = defaultdict(list)
+        self._out: dict[int, list[Edge]] = defaultdict(list)
+        self._take(moment)
+
+    def arrived(self, cell: int) -> int:
+        """The number of the request that brought a cell."""
+        return self._arrived[cell]
+
+    def into(self, state: State, cell: int) -> tuple[Reference, ...]:
+        """The references to a cell, oldest first."""
+        return tuple(self._reference(state, edge, edge.source) for edge in self._into.get(cell, ()))
+
+    def out(self, state: State, cell: int) -> tuple[Reference, ...]:
+        """The references that a cell makes, oldest first."""
+        return tuple(self._reference(state, edge, edge.target) for edge in self._out.get(cell, ()))
+
+    def _take(self, moment: Moment) -> None:
+        numbers: dict[bytes, int] = {}
+        for entry in (*moment.before, *moment.own):
+            match entry:
+                case Allocation():
+                    numbers[entry.call] = len(numbers) + 1
+                    cells = len(entry.schemas or ()) + sum(len(node.cells) for node in entry.nodes)
+                    self._arrived += [len(numbers)] * cells  # cells are numbered as they come
+                case Collection():
+                    made = numbers.get(entry.call, len(numbers)), entry.generation
+                    self.edited.update((edit.cell, made) for edit in entry.edits)
+                case Marking():
+                    self._refer(entry.edges)
+                case Bypass(plain=True):
+                    self.edited.clear()
+                case _:
+                    pass
+
+    def _refer(self, edges: Sequence[Edge]) -> None:
+        for edge in edges:
+            self._into[edge.target].append(edge)
+            self._out[edge.source].append(edge)
+
+    def _reference(self, state: State, edge: Edge, other: int) -> Reference:
+        return Reference(other, self.arrived(other), state.cells[other].tag, edge.evidence, edge.marks)
