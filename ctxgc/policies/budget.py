@@ -39,6 +39,9 @@ class Budget:
     def propose(self, heap: Heap) -> Iterator[Verdict]:
         """Verdicts for as many results as free ``heap.surplus`` tokens, if there are so many."""
         missing = heap.surplus
+        for one in results(heap) if missing > 0 else ():
+            if one.points:  # it goes with what it points at, or that could not go
+                yield from shortened(self.name, heap, one, 0.0, "points at another result", heap.turn, "forced")
         for one in _by_weight(heap) if missing > 0 else ():
             freed = one.sent - left_of(heap, one, self.keep)
             if missing <= 0 or freed <= 0:

@@ -92,7 +92,8 @@ class Eden:
             pins = (getattr(policy, "pins", None) for policy in self.rules.policies)
             return any(ask(tag, site) for ask in pins if callable(ask))
         except Exception as error:  # a policy may be anyone's
-            self.faults.append(f"policy failed: {type(error).__name__}")
+            fault = f"policy failed: {type(error).__name__}"
+            self.faults += [] if fault in self.faults else [fault]
             return True
 
     def _origin(self, block: Block) -> tuple[str, str]:

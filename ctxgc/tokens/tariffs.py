@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from ctxgc.core.pacer import Tariff
+from ctxgc.tokens.bundled import TokenDataUnavailable
 from ctxgc.tokens.models import bare_name
 from ctxgc.tokens.prices import Price, Step
 
@@ -27,7 +28,10 @@ def tariffs(price_of: Callable[[str], Price | None]) -> Callable[[str], Tariff]:
     """From a model's name to its tariff, in USD per token; in relative prices where the table has none."""
 
     def tariff(model: str) -> Tariff:
-        return tariff_of(model, price_of(model))
+        try:
+            return tariff_of(model, price_of(model))
+        except TokenDataUnavailable:
+            return tariff_of(model, None)
 
     return tariff
 
@@ -37,8 +41,10 @@ def tariff_of(model: str, price: Price | None) -> Tariff:
     name = bare_name(model)
     ttl = next((seconds for pattern, seconds in _LIVES if pattern.search(name)), 300.0)
     binds = _BINDING.search(name) is not None
-    if price is None or price.input <= 0:
+    if price is None:
         return Tariff(ttl=ttl, binds_thinking=binds)
+    if price.input <= 0:  # what costs nothing has a window all the same
+        return Tariff(ttl=ttl, window=price.max_input_tokens or 0, least=price.min_cacheable, binds_thinking=binds)
     return Tariff(
         read=price.cached_read,
         write=price.cache_write,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ctxgc.core.block import Kind
 from ctxgc.core.heap import Heap, Resident
-from ctxgc.core.policy import Verdict
+from ctxgc.core.policy import Policy, Verdict
 from ctxgc.policies.generational import Generational
 from tests.policies.residents import cells, heap, lifetime, proposed, resident
 
@@ -24,6 +24,10 @@ GIVEN = Generational(
 """The figures that are tried here, whatever the defaults are."""
 PUNCTUAL = replace(GIVEN, early=1)
 """Names nothing before it is dead."""
+
+
+LEFT = "generational: excerpt"
+"""How a result is marked of which an excerpt is left."""
 
 
 def said(one: Resident, now: int, policy: Generational | None = None) -> Verdict | None:
@@ -68,7 +72,7 @@ def test_what_is_nearly_dead_goes_along_with_others() -> None:
     assert (verdict.since, verdict.urgency) == (9, "priced"), "not due before the turn to come"
 
 
-@pytest.mark.parametrize(("early", "first"), [(0.3, 7), (0.5, 7), (0.6, 8), (1.0, 9)])
+@pytest.mark.parametrize(("early", "first"), [(0.0, 6), (0.1, 6), (0.5, 7), (0.6, 8), (1.0, 9)])
 def test_how_near_is_a_share_of_the_limit(early: float, first: int) -> None:
     policy, one = replace(GIVEN, early=early), resident(turn=5, tokens=SIZE)
     assert lifetime(policy, one)[0] == first
@@ -79,27 +83,56 @@ def test_how_near_is_a_share_of_the_limit(early: float, first: int) -> None:
 
 
 def test_what_is_left_of_it_goes_when_it_is_old() -> None:
-    left = resident(turn=5, tokens=SIZE, sent=900, edited="excerpt")
-    before, verdict = said(left, 5 + 21, PUNCTUAL), said(left, 5 + 22, PUNCTUAL)
-    assert before is not None
+    left = resident(turn=5, tokens=SIZE, sent=900, edited=LEFT)
+    assert said(left, 5 + 21, PUNCTUAL) is None
+    verdict = said(left, 5 + 22, PUNCTUAL)
     assert verdict is not None
-    assert before.density < verdict.density == 0.4
-    assert (verdict.since, verdict.reason, verdict.excerpt) == (27, "old, unused for 22 turns", 0.4)
+    assert (verdict.density, verdict.excerpt) == (0.4, 0.4)
+    assert (verdict.since, verdict.reason) == (27, "old, unused for 22 turns")
 
 
 def test_one_that_was_used_is_old_as_late_as_any() -> None:
-    used = resident(turn=5, referenced=9, references=3, tokens=SIZE, sent=900, edited="excerpt")
+    used = resident(turn=5, referenced=9, references=3, tokens=SIZE, sent=900, edited=LEFT)
     verdict = said(used, 9 + 22, PUNCTUAL)
     assert verdict is not None
     assert (verdict.density, verdict.since) == (0.4, 31)
 
 
-@pytest.mark.xfail(strict=True, reason="what was never collected is treated as old before it is, and due anew")
-@pytest.mark.parametrize("early", [0.1, 0.6])
-def test_what_is_due_stays_due(early: float) -> None:
-    policy, whole = replace(GIVEN, early=early), resident(turn=5, tokens=SIZE)
-    verdicts = [said(whole, now, policy) for now in lifetime(policy, whole)]
-    assert {verdict.since for verdict in verdicts if verdict} == {9}
+def test_what_is_left_waits_for_its_own_time_and_goes_along_from_its_share_on() -> None:
+    left = resident(turn=5, tokens=SIZE, sent=900, edited=LEFT)
+    named = lifetime(GIVEN, left)
+    assert named[0] == 5 + 14
+    assert {verdict.since for now in named if (verdict := said(left, now))} == {5 + 22}
+
+
+def test_a_whole_one_that_is_old_leaves_as_little_but_has_been_due_since_it_was_dead() -> None:
+    whole = resident(turn=5, tokens=SIZE)
+    before, after = said(whole, 5 + 21), said(whole, 5 + 22)
+    assert before is not None
+    assert after is not None
+    assert (before.density, after.density) == (0.055, 0.4)
+    assert before.since == after.since == 9
+
+
+def withdrawn(policy: Policy, one: Resident) -> bool:
+    """Whether what was due at some turn is not due any more at a later one, though nothing referred to it."""
+    found = (verdict.since for now in range(6, 60) for verdict in policy.propose(heap(one, now=now)))
+    return len(set(found)) > 1
+
+
+@pytest.mark.parametrize("early", [0.0, 0.1, 0.6, 1.0])
+@pytest.mark.parametrize("edited", ["", LEFT, "truncate: truncate"])
+def test_what_is_due_stays_due(early: float, edited: str) -> None:
+    assert not withdrawn(replace(GIVEN, early=early), resident(turn=5, tokens=SIZE, edited=edited))
+
+
+def test_the_check_notices_that_what_is_due_is_so_anew_when_it_is_old() -> None:
+    class Forgetful(Generational):
+        def _judge(self, one: Resident, now: int) -> Iterator[Verdict]:
+            idle = 4 if one.idle(now) < 14 else 22
+            yield Verdict(one.id, self.name, "excerpt", "x", excerpt=0.4, since=one.referenced + idle)
+
+    assert withdrawn(Forgetful(), resident(turn=5, tokens=SIZE))
 
 
 # Sizes
@@ -113,7 +146,7 @@ def test_a_large_result_waits_less_and_a_small_one_half_as_long_again_at_most(
 ) -> None:
     one = resident(tokens=tokens, sent=500)
     assert limit(one) == young
-    assert limit(one, replace(GIVEN, early=1, idle=99)) == old, "old before it is past the limit of the young"
+    assert limit(replace(one, edited=LEFT)) == old
 
 
 def test_what_counts_is_the_size_as_it_came() -> None:
@@ -192,6 +225,7 @@ def ones() -> st.SearchStrategy[Resident]:
         references=st.integers(0, 2),
         resurrected=st.integers(0, 20),
         quotable=st.booleans(),
+        edited=st.sampled_from(("", LEFT)),
     )
 
 
