@@ -28,6 +28,8 @@ def make_kit(
     policies: Sequence[Policy],
     tags: Mapping[str, str] | None = None,
     observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None,
+    *,
+    recall: bool = False,
 ) -> Kit:
     """A kit for chat completions with the real clock and random ids."""
     return Kit(
@@ -39,6 +41,7 @@ def make_kit(
         new_id=ids(),
         retrieval=source_of(tags or {}),
         observe=observe,
+        recall=recall,
     )
 
 

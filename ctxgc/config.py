@@ -47,6 +47,10 @@ class Config(BaseModel):
             description="strict: no request leaves before its intent is on disk; available: it does, and a gap is noted"
         ),
     ] = "available"
+    recall: Annotated[
+        bool,
+        Field(description="Offer the model a tool to read back what was collected, if anything can be"),
+    ] = True
     tags: Annotated[
         dict[str, str], Field(description='Tool-name patterns to sources: "search_*" = "web" tags retrieval:web')
     ] = {}

@@ -5,7 +5,7 @@ Rule: nothing here is changed but by ``apply``, and ``apply`` looks at nothing b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ctxgc.core.block import Kind
@@ -17,6 +17,7 @@ from ctxgc.core.journal import (
     Bypass,
     Collection,
     Gap,
+    Insertion,
     NewCell,
     NewNode,
     Open,
@@ -24,6 +25,7 @@ from ctxgc.core.journal import (
     Recovery,
     Settlement,
 )
+from ctxgc.core.own import Inserted, Offered, Own
 
 Tally = Mapping[str, int]
 """Tokens per tag."""
@@ -31,7 +33,10 @@ Tally = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A message in the trie of histories. ``received`` and ``sent`` are the tokens of the whole path to it, per tag."""
+    """A message in the trie of histories. ``received`` and ``sent`` are the tokens of the whole path to it, per tag.
+
+    ``offer`` numbers the tool of ours that its history offers (-1: none).
+    """
 
     id: int
     parent: int
@@ -46,6 +51,7 @@ class Node:
     received: Tally
     sent: Tally
     edits: Mapping[int, str] = field(default_factory=dict)
+    offer: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,7 @@ class State:
         self.cells: list[Cell] = []
         self.owners: list[int] = []
         self.toolsets: list[Toolset] = []
+        self.own = Own()
         self.edits: dict[int, Edit] = {}
         self.by_handle: dict[str, int] = {}
         self.by_chain: dict[bytes, int] = {}
@@ -94,6 +101,8 @@ class State:
                 self.unsettled.pop(entry.call, None)
             case Recall(found=True):
                 self.resurrected[entry.cell] = self.resurrected.get(entry.cell, 0) + 1
+            case Insertion():
+                self._insert(entry)
             case Bypass(plain=True):
                 self._take_back()
             case Recall() | Bypass() | Gap():
@@ -115,10 +124,31 @@ class State:
             head = self.nodes[head].parent
         return found[::-1]
 
+    def followed(self, head: int) -> Iterator[tuple[Node, int]]:
+        """The nodes of a history, each with the number of the one that follows it; -1 for the last."""
+        path = self.path(head)
+        yield from zip(path, [node.id for node in path[1:]], strict=False)
+        yield from ((node, -1) for node in path[-1:])
+
     def tokens(self, head: int, toolset: int, *, sent: bool) -> int:
-        """The tokens of a whole request, as it came or as it is sent."""
-        node = self.node(head)
-        return sum((node.sent if sent else node.received).values()) + sum(self.toolset(toolset).tally.values())
+        """The tokens of a whole request, as it came or as it is sent (but for a tool of ours: see ``tools``)."""
+        history = self.sent(head) if sent else self.node(head).received
+        return sum(history.values()) + sum(self.toolset(toolset).tally.values())
+
+    def tools(self, entry: Allocation) -> Tally:
+        """The tokens of the tools that leave with a request, per tag: the client's, and the one that it offers."""
+        tally = self.toolset(entry.toolset).tally
+        offer = self.node(entry.head).offer if entry.offered else -1
+        return tally if offer < 0 else add(tally, self._own((self.own.offers[offer].cell,)))
+
+    def sent(self, head: int, child: int = -1) -> Tally:
+        """The tokens of a history as it is sent, per tag, with what stands of ours behind its last node."""
+        tally = self.node(head).sent
+        cells = [cell for each in self.own.behind(head, child) for cell in each.cells]
+        return add(tally, self._own(cells)) if cells else tally
+
+    def _own(self, cells: Iterable[int]) -> Iterable[tuple[str, int]]:
+        return ((self.cells[cell].tag, self.cells[cell].sent) for cell in cells)
 
     def _allocate(self, entry: Allocation) -> None:
         nodes, toolsets = len(self.nodes) + len(entry.nodes), len(self.toolsets) + (entry.schemas is not None)
@@ -128,20 +158,26 @@ class State:
             cells = tuple(self._cell(cell, -1, 0) for cell in entry.schemas)
             self.by_toolset[entry.tools] = len(self.toolsets)
             self.toolsets.append(Toolset(cells, add({}, ((cell.tag, cell.tokens) for cell in entry.schemas))))
-        for node in entry.nodes:
-            self._node(node)
+        offer = -1
+        if entry.offer is not None:
+            offer = len(self.own.offers)
+            self.own.offers.append(Offered(entry.offer.tool, self._ours(entry.offer.cell, -1, 0)))
+        for number, node in enumerate(entry.nodes, 1):  # a system prompt may be that of other histories too
+            begun = node.role == "user" or node.turn > 0 or number == len(entry.nodes)
+            self._node(node, offer if begun else -1)
         self.calls += 1
         self.unsettled[entry.call] = entry
 
-    def _node(self, new: NewNode) -> None:
+    def _node(self, new: NewNode, offer: int) -> None:
         number, parent = len(self.nodes), self.node(new.parent)
         cells = tuple(self._cell(cell, number, new.turn) for cell in new.cells)
         received = add(parent.received, ((cell.tag, cell.tokens) for cell in new.cells))
-        same = parent.sent is parent.received  # nothing on the path is edited: one tally serves both
-        sent = received if same else add(parent.sent, ((cell.tag, cell.tokens) for cell in new.cells))
+        before = self.sent(new.parent)
+        same = before is parent.received  # nothing on the path is edited: one tally serves both
+        sent = received if same else add(before, ((cell.tag, cell.tokens) for cell in new.cells))
         node = Node(
             number, new.parent, parent.depth + 1, new.turn, new.chain, new.blob, new.gap, new.role, new.eden,
-            cells, received, sent,
+            cells, received, sent, offer=parent.offer if parent.offer >= 0 else offer,
         )  # fmt: skip
         self.nodes.append(node)
         self.by_chain[new.chain] = number
@@ -158,6 +194,21 @@ class State:
         elif kind is Kind.TOOL_RESULT:
             self.results.setdefault((new.site, new.content), []).append(number)
         return number
+
+    def _ours(self, new: NewCell, node: int, turn: int) -> int:
+        """A cell that is sent and never came. It is no call or result that anything of the client's refers to."""
+        number = len(self.cells)
+        kind = Kind(new.block)
+        self.cells.append(Cell(number, kind, new.tag, new.site, 0, new.tokens, turn, True, new.content, new.exact))
+        self.owners.append(node)
+        return number
+
+    def _insert(self, entry: Insertion) -> None:
+        if not 0 <= entry.head < len(self.nodes):
+            raise ValueError("an insertion names a node that was never journalled")
+        turn = self.nodes[entry.head].turn
+        cells = tuple(self._ours(cell, entry.head, turn) for cell in entry.cells)
+        self.own.insert(entry.head, Inserted(len(self.nodes), entry.messages, cells))
 
     def _collect(self, entry: Collection) -> None:
         texts: dict[int, dict[int, str]] = {}
@@ -176,16 +227,17 @@ class State:
         """Nothing is sent in another form any more; handles still lead to what they stood for."""
         self.plain = True
         self.edits.clear()
+        self.own.inserted.clear()
         self.cells = [replace(cell, sent=cell.tokens) for cell in self.cells]
-        self.nodes = [replace(node, edits={}) for node in self.nodes]
+        self.nodes = [replace(node, edits={}, offer=-1) for node in self.nodes]
         self._retally(0)
 
     def _retally(self, first: int) -> None:
         """Sum up anew what is sent, from the first changed node on: a parent's number is below its children's."""
         for number in range(first, len(self.nodes)):
             node = self.nodes[number]
-            own = ((self.cells[cell].tag, self.cells[cell].sent) for cell in node.cells)
-            self.nodes[number] = replace(node, sent=add(self.node(node.parent).sent, own))
+            sent = add(self.sent(node.parent, number), self._own(node.cells))
+            self.nodes[number] = replace(node, sent=sent)
 
 
 def fold(entries: Iterable[AnyEntry]) -> State:

@@ -50,7 +50,8 @@ async def running(
     store = open_store(config.store or default_store())
     try:
         figures = Figures(prices(), lambda: len(sessions), store.size)
-        sessions = Sessions(make_kit(store, policies, config.tags, figures.observe))
+        recall = config.recall and bool(policies)
+        sessions = Sessions(make_kit(store, policies, config.tags, figures.observe, recall=recall))
         async with Upstream(config.upstream) as upstream:
             strict = config.audit == "strict"
             chat = Chat(upstream, sessions, figures, strict=strict, limit=config.body_limit)

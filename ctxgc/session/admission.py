@@ -12,11 +12,12 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ctxgc.core.block import Block, Kind, Message
+from ctxgc.core.block import Author, Block, Kind, Message
 from ctxgc.core.heap import Arrival, content_digest, tag_of
 from ctxgc.core.journal import Allocation, Collection, NewCell, NewNode, Piece
 from ctxgc.core.state import State
 from ctxgc.session.eden import Planned, clean
+from ctxgc.session.offering import NOTHING, Offering, offer
 from ctxgc.session.projection import Outgoing, Track
 from ctxgc.session.recognise import Draft, Recognised
 from ctxgc.wire.codec import Body, Codec
@@ -67,6 +68,8 @@ class Pending:
     previous: Track | None
     track: Track
     meter: Meter
+    offering: Offering = NOTHING
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +111,19 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
         tools=tools,
         schemas=schemas,
         size=len(pending.body.text),
+        offer=offer(pending.offering, _offered(pending), exact=pending.meter.exact),
+        offered=pending.offering.spliced,
+        again=pending.again,
     )
     edits = tuple(edit for plan in pending.planned for edit in plan.edits)
     collection = Collection(at=pending.at, call=pending.call, generation="eden", edits=edits) if edits else None
     return Booked(allocation, collection, tuple(blobs))
+
+
+def _offered(pending: Pending) -> int:
+    """The tokens of the tool that a history begins to offer."""
+    tool = Block(Kind.TOOL_SCHEMA, Author.SYSTEM, pending.offering.tool.decode())
+    return pending.meter.measure(tool) if pending.offering.begins else 0
 
 
 def warmed(meter: Meter, draft: Draft) -> Generator[None, None, None]:
@@ -120,6 +132,15 @@ def warmed(meter: Meter, draft: Draft) -> Generator[None, None, None]:
         if len(block.text) > LONG:
             for _ in meter.warming(block.text):
                 yield
+
+
+def model_of(body: Body) -> str:
+    """The model a request names; empty if it names none."""
+    try:
+        model = json.loads(body.fields.get("model", b'""'))
+    except ValueError:
+        return ""
+    return clean(model) if isinstance(model, str) else ""
 
 
 def begun(state: State, node: int) -> bool:

@@ -22,7 +22,8 @@ class Kit:
     """What all sessions of a process share. ``clock`` gives Unix seconds, ``new_id`` 16 bytes for a call.
 
     ``meter`` makes the counter for a model; ``retrieval`` maps a tool's name to a source or None; ``observe`` is told
-    every entry, with the session's state after it.
+    every entry, with the session's state after it. ``recall`` says that histories may offer the recall tool: only where
+    somebody answers its calls.
     """
 
     store: Store
@@ -33,13 +34,16 @@ class Kit:
     new_id: Callable[[], bytes]
     retrieval: Callable[[str], str | None] = lambda _: None
     observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None
+    recall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """What to send, and whether a stream is asked for.
 
-    ``bypass`` says why the request goes as it came, because of us (empty: it does not).
+    ``bypass`` says why the request goes as it came, because of us (empty: it does not). ``recall`` is the name of the
+    recall tool, whose calls the client must not see (empty: its history offers none), and ``answered`` says that they
+    are answered.
     """
 
     call: bytes
@@ -47,6 +51,8 @@ class Prepared:
     model: str = ""
     bypass: str = ""
     stream: bool = False
+    recall: str = ""
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ wrong in here, the request leaves as it came.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import deque
 from collections.abc import Generator
 from concurrent.futures import Future
@@ -22,15 +21,18 @@ from ctxgc.core.journal import Bypass, Recall, Recovery, Settlement, decode
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.errors import UnknownHandle
-from ctxgc.session.admission import Meter, Pending, begun, new_schemas, warmed
+from ctxgc.session.admission import Meter, Pending, begun, model_of, new_schemas, warmed
 from ctxgc.session.booking import Books, Unread
 from ctxgc.session.eden import Eden, Planned, Rules, clean
 from ctxgc.session.kit import Kit, Prepared, Resumed
+from ctxgc.session.offering import Offering, offering
 from ctxgc.session.originals import content
 from ctxgc.session.projection import Invalid, Outgoing, Track, project
+from ctxgc.session.reading import TOOL_NAME
+from ctxgc.session.recalling import recalls
 from ctxgc.session.recognise import Recognised, raw_messages, recognise
 from ctxgc.store import StoreMissing
-from ctxgc.wire.codec import Body
+from ctxgc.wire.codec import Asking, Body
 
 T = TypeVar("T")
 
@@ -88,15 +90,20 @@ class Session:
         """Decide what to send for a request body. Never raises: at worst the body goes as it came."""
         return drain(self.preparing(text))
 
-    def preparing(self, text: bytes, resumed: Resumed | None = None) -> Generator[None, None, Prepared]:
-        """``prepare`` in slices: yields where others may be served meanwhile."""
+    def preparing(
+        self, text: bytes, resumed: Resumed | None = None, *, again: bool = False
+    ) -> Generator[None, None, Prepared]:
+        """``prepare`` in slices: yields where others may be served meanwhile.
+
+        ``again`` says that no client asks: the body goes out once more, with what the model recalled in its reply.
+        """
         call = self.kit.new_id()
         self._preparing += 1
         try:
             yield from self.admitting()
             if resumed is None or resumed.track not in self.tracks:  # what was found before may be gone by now
                 resumed = self.resume(text)
-            return (yield from self._prepare(call, text, resumed))
+            return (yield from self._prepare(call, text, resumed, again))
         except (Malformed, Invalid) as error:
             reason = f"{type(error).__name__.lower()}: {error}"
         except Exception as error:  # fail open: no fault of ours may stop a request
@@ -153,19 +160,33 @@ class Session:
         """The input tokens that a call was counted to send; 0 if it was not booked."""
         self.admit()
         entry = self.state.unsettled.get(call)
-        return self.state.tokens(entry.head, entry.toolset, sent=True) if entry else 0
+        if not entry:
+            return 0
+        return sum(self.state.sent(entry.head).values()) + sum(self.state.tools(entry).values())
 
-    def settle(self, settlement: Settlement, reply: bytes = b"") -> Future[None]:
+    def settle(
+        self, settlement: Settlement, reply: bytes = b"", asking: Asking | None = None, *, limited: bool = False
+    ) -> Future[None]:
         """Book how a call ended, with the reply's bytes. Done when that, and all before it, is on disk.
 
-        What the call was estimated at, and the reply's hash, are filled in.
+        What the call was estimated at, and the reply's hash, are filled in. The recalls that a reply is ``asking`` for
+        are answered into the call's history; where they are ``limited``, only with that.
         """
         digest = hashlib.sha256(reply).digest() if reply else b""
         with self._books.journal.together():
             estimated = self.estimated(settlement.call)
             self._durable.pop(settlement.call, None)
             settlement = structs.replace(settlement, estimated=estimated, reply=digest)
-            return self._books.write(self._books.line(settlement, (reply,) if reply else ()))
+            lines = [self._books.line(settlement, (reply,) if reply else ())]
+            if asking is not None and self.answerable(settlement.call):
+                request = self.state.unsettled[settlement.call]
+                lines += map(self._books.line, recalls(self.state, self.kit, request, asking, limited=limited))
+            return self._books.write(*lines)
+
+    def answerable(self, call: bytes) -> bool:
+        """Whether the recalls in the reply to a call can be answered into its history."""
+        self.admit()
+        return call in self.state.unsettled and self.state.unsettled[call].offered and not self.state.plain
 
     def flush(self) -> None:
         """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
@@ -193,27 +214,35 @@ class Session:
             self._books.journal.flush()
             return content(self.state, self.kit.store, self.kit.codec, cell)
 
-    def _prepare(self, call: bytes, text: bytes, resumed: Resumed | None) -> Generator[None, None, Prepared]:
+    def _prepare(
+        self, call: bytes, text: bytes, resumed: Resumed | None, again: bool
+    ) -> Generator[None, None, Prepared]:
         body, track = (resumed.body, resumed.track) if resumed else (self.kit.codec.split(text), None)
         raws, head = raw_messages(body), track.head if track else -1
         found = yield from recognise(self.state, self.kit.codec, self.scope, raws, head)
         found.variants[:0] = track.variants if track else ()
         model = model_of(body)
         meter = self.kit.meter(model)
-        eden = self._eden(found, body, meter)
+        start = begun(self.state, found.parent)
+        offers = offering(self.state, self.kit.codec, found, body, wanted=self.kit.recall, begun=start)
+        eden = self._eden(found, body, meter, start, offers)
         planned = yield from _plan(eden, found, meter)
-        planned, outgoing = self._project(body, track, raws, found, planned, eden.faults)
+        planned, outgoing = self._project(body, track, raws, found, planned, eden.faults, offers)
         for fault in eden.faults:
             self._pending.append(Unread(call, self.kit.clock(), fault))
         kept = self._track(body, track, outgoing, found)
-        self._pending.append(Pending(call, self.kit.clock(), model, body, outgoing, found, planned, track, kept, meter))
+        at = self.kit.clock()
+        self._pending.append(
+            Pending(call, at, model, body, outgoing, found, planned, track, kept, meter, offers, again)
+        )
         stream = body.fields.get("stream") == b"true"
-        return Prepared(call, outgoing.text, model, "; ".join(eden.faults), stream)
+        name = TOOL_NAME if offers.tool else ""
+        return Prepared(call, outgoing.text, model, "; ".join(eden.faults), stream, name, offers.answered)
 
-    def _eden(self, found: Recognised, body: Body, meter: Meter) -> Eden:
+    def _eden(self, found: Recognised, body: Body, meter: Meter, start: bool, offers: Offering) -> Eden:
         rules = Rules(() if self.state.plain else self.kit.policies, meter.count, self._mint, self.kit.retrieval)
-        cell = len(self.state.cells) + new_schemas(self.state, body, self.kit.codec)
-        return Eden(self.state, rules, found.parent, cell, begun(self.state, found.parent))
+        cell = len(self.state.cells) + new_schemas(self.state, body, self.kit.codec) + offers.begins
+        return Eden(self.state, rules, found.parent, cell, start)
 
     def _project(
         self,
@@ -223,14 +252,16 @@ class Session:
         found: Recognised,
         planned: tuple[Planned, ...],
         faults: list[str],
+        offers: Offering,
     ) -> tuple[tuple[Planned, ...], Outgoing]:
         """What is sent; a projection that breaks a rule is made again without the edits of this request."""
+        tool = offers.tool if offers.spliced else b""
         try:
-            return planned, project(body, track, raws, self.state, found, planned, self.kit.codec)
+            return planned, project(body, track, raws, self.state, found, planned, self.kit.codec, tool)
         except (Invalid, Malformed) as error:
             faults.append(f"validator: {error}")
             plain = tuple(replace(plan, edits=()) for plan in planned)
-            return plain, project(body, track, raws, self.state, found, plain, self.kit.codec)
+            return plain, project(body, track, raws, self.state, found, plain, self.kit.codec, tool)
 
     def _track(self, body: Body, track: Track | None, outgoing: Outgoing, found: Recognised) -> Track:
         head = len(self.state.nodes) + len(found.drafts) - 1 if found.drafts else found.parent
@@ -255,15 +286,6 @@ def drain(steps: Generator[None, None, T]) -> T:
             next(steps)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-
-
-def model_of(body: Body) -> str:
-    """The model a request names; empty if it names none."""
-    try:
-        model = json.loads(body.fields.get("model", b'""'))
-    except ValueError:
-        return ""
-    return clean(model) if isinstance(model, str) else ""
 
 
 def _plan(eden: Eden, found: Recognised, meter: Meter) -> Generator[None, None, tuple[Planned, ...]]:

@@ -14,6 +14,7 @@ KINDS = frozenset(
         "collection",
         "settlement",
         "recall",
+        "insertion",
         "fact",
         "period",
         "gap",

@@ -11,7 +11,18 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Gap, Open, Recall, Recovery, Settlement
+from ctxgc.core.journal import (
+    Allocation,
+    AnyEntry,
+    Bypass,
+    Collection,
+    Gap,
+    Insertion,
+    Open,
+    Recall,
+    Recovery,
+    Settlement,
+)
 from ctxgc.core.state import State
 from ctxgc.tokens import Calibration, Price
 
@@ -99,7 +110,7 @@ class Figures:
                 self._passed(state, entry)
             case Gap():
                 self._board.add(m.GAPS, (), entry.calls)
-            case Open():
+            case Open() | Insertion():
                 pass
 
     @_guarded
