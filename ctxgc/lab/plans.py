@@ -19,7 +19,7 @@ from ctxgc.core.state import EDEN, State
 from ctxgc.lab.moments import Moment
 from ctxgc.session import Kit, drain
 from ctxgc.session.collecting import Collecting, Standing
-from ctxgc.session.cycle import BYTES_PER_TOKEN, Cycle
+from ctxgc.session.cycle import Cycle, fresh_tokens
 from ctxgc.session.marking import Marker
 from ctxgc.session.originals import content
 from ctxgc.session.pacing import cold, tariff_for
@@ -87,7 +87,8 @@ class _Again:
         if not self._possible():
             standing = None
         tariff = self._tariff(moment.entry)
-        fresh = sum(len(self.kit.store.blob(node.blob)) for node in moment.entry.nodes) // BYTES_PER_TOKEN
+        raws = (self.kit.store.blob(node.blob) for node in moment.entry.nodes)
+        fresh = fresh_tokens(state, moment.entry.parent, raws)
         if (self._possible() and stale) or (
             standing and not standing.surplus and self._surplus(standing, tariff, fresh)
         ):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ctxgc.core import stub
 from ctxgc.core.block import Kind
@@ -16,9 +17,10 @@ from ctxgc.core.digest import excerpt
 from ctxgc.core.evacuation import Candidate, Plan, evacuate, plan
 from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.journal import Pace
+from ctxgc.core.nodes import Marks, Node
 from ctxgc.core.pacer import Circumstances, Decision, Load, Pacer, Tariff
 from ctxgc.core.policy import Policy, Verdict
-from ctxgc.core.state import Marks, Node, State
+from ctxgc.core.state import State
 
 SLICE = 256
 """Cells looked at between two points at which an event loop may serve others."""
@@ -35,7 +37,8 @@ Texts = Callable[[int], str]
 class Standing:
     """What could be collected from the history that ends at ``head``, before the next request is known.
 
-    ``tokens`` are those of the whole request as it is sent now; ``due`` says whether a warm cache suffices.
+    ``tokens`` are those of the whole request as it was sent, the tool list in it; ``due`` says whether a warm cache
+    suffices.
     """
 
     head: int
@@ -63,8 +66,7 @@ class Collecting:
     policies: Sequence[Policy]
     pacer: Pacer
     mint: Callable[[bytes], str]
-    offered: bool = False
-    _rendered: dict[tuple[int, float, str], tuple[int, Edit | None]] = field(default_factory=dict)
+    _rendered: dict[tuple[int, float, str, bool], tuple[int, Edit | None]] = field(default_factory=dict)
 
     def standing(
         self,
@@ -90,10 +92,11 @@ class Collecting:
                     pointers[cell] = edit.of
             if node.depth % SLICE == SLICE - 1:
                 yield
-        tokens = state.tokens(head, toolset, sent=True)
+        tokens = self._tokens(head, toolset)
         surplus = self.pacer.surplus(tariff, tokens + fresh)
         heap = Heap((), count, lambda _: None, _turn(state, head), stub.TOKENS, residents, surplus)
-        found = plan(heap, self.policies, pointers, lambda one, said: self._render(one, said, texts, count))
+        render = partial(self._render, texts=texts, count=count, offered=state.node(head).offer >= 0)
+        found = plan(heap, self.policies, pointers, render)
         yield
         loads = tuple(self._load(candidate, head) for candidate in found.candidates)
         decision = self.pacer.decide(loads, tariff, self._now(head, tokens, fresh, cold=False))
@@ -113,44 +116,58 @@ class Collecting:
         decision = self.pacer.decide([load for _, load in pairs], tariff, now)
         return decision, tuple(candidate for candidate, _ in pairs[: decision.taken])
 
-    def changed(self, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, str]]:
-        """The texts by block number of each node that these edits change, with the edits that it has."""
-        found: dict[int, dict[int, str]] = {}
-        for edit in edits:
-            node = self.state.nodes[self.state.owners[edit.cell]]
-            found.setdefault(node.id, dict(node.edits))[edit.cell - node.cells[0]] = edit.text
-        return found
-
     def generation(self, candidates: Sequence[Candidate], head: int) -> str:
         """``minor`` where only young cells go, else ``major``."""
         now = _turn(self.state, head)
         return "minor" if all(now - self.state.cells[one.edit.cell].turn <= YOUNG for one in candidates) else "major"
+
+    def _tokens(self, head: int, toolset: int) -> int:
+        """Of the request that ended at ``head``: what stands of ours behind it and did not leave with it is fresh."""
+        offered = self.state.heads[head].offered
+        return self.state.tokens(head, toolset, sent=True, offered=offered) - self.state.fresh(head)
 
     def _now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
         pace = self.state.pace
         return Circumstances(_turn(self.state, head), tokens, fresh, cold, pace.paid, pace.untouched)
 
     def _load(self, candidate: Candidate, head: int) -> Load:
-        """``behind`` is what of the history stands from the cell's message on."""
-        before = self.state.node(self.state.nodes[self.state.owners[candidate.edit.cell]].parent)
-        behind = sum(self.state.node(head).sent.values()) - sum(before.sent.values())
+        """``behind`` is what of the history was sent from the cell's message on."""
+        node = self.state.nodes[self.state.owners[candidate.edit.cell]]
+        before = self.state.sent(node.parent, node.id)
+        behind = sum(self.state.left(head).values()) - sum(before.values())
         return Load(candidate.saved, behind, candidate.since, candidate.urgency)
 
-    def _render(self, resident: Resident, verdict: Verdict, texts: Texts, count: Callable[[str], int]) -> Edit | None:
-        """The edit for a verdict; made once, since neither the text nor what is kept of it changes by itself."""
+    def _render(
+        self, resident: Resident, verdict: Verdict, texts: Texts, count: Callable[[str], int], *, offered: bool
+    ) -> Edit | None:
+        """The edit for a verdict; made once, since neither the text nor what is kept of it changes by itself.
+
+        ``offered`` says that the history offers the recall tool: then its stubs need not say how to see the rest.
+        """
         assert verdict.excerpt is not None
-        key, marks = (resident.id, verdict.excerpt, verdict.action), len(resident.marks)
+        key, marks = (resident.id, verdict.excerpt, verdict.action, offered), len(resident.marks)
         known = self._rendered.get(key)
         if known is None or known[0] != marks:
-            known = marks, self._edit(resident, verdict, texts(resident.id), count)
+            known = marks, self._edit(resident, verdict, texts(resident.id), count, offered=offered)
             self._rendered[key] = known
         return known[1] and replace(known[1], policy=verdict.policy, reason=verdict.reason)
 
-    def _edit(self, resident: Resident, verdict: Verdict, text: str, count: Callable[[str], int]) -> Edit | None:
+    def _edit(
+        self, resident: Resident, verdict: Verdict, text: str, count: Callable[[str], int], *, offered: bool
+    ) -> Edit | None:
         assert verdict.excerpt is not None
         part = excerpt(text, resident.tokens, verdict.excerpt, resident.marks)
         handle = self.mint(self.state.cells[resident.id].content)
-        return evacuate(resident, verdict, text, part, handle, count, offered=self.offered)
+        return evacuate(resident, verdict, text, part, handle, count, offered=offered)
+
+
+def changed(state: State, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, str]]:
+    """The texts by block number of each node that these edits change, with the edits that it has."""
+    found: dict[int, dict[int, str]] = {}
+    for edit in edits:
+        node = state.nodes[state.owners[edit.cell]]
+        found.setdefault(node.id, dict(node.edits))[edit.cell - node.cells[0]] = edit.text
+    return found
 
 
 def _turn(state: State, head: int) -> int:
