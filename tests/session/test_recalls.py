@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxgc.core.journal import Allocation, Insertion, Recall, Settlement, decode
+from ctxgc.core.journal import Allocation, Insertion, Recall
 from ctxgc.core.own import Own
 from ctxgc.core.state import State
 from ctxgc.lab.carried import carried
-from ctxgc.session import Kit, Prepared, Session, drain
-from ctxgc.session.reading import TOOL_NAME
+from ctxgc.session import Kit, Session
 from ctxgc.store import StoreBusy
-from ctxgc.wire.codec import Asking
 from tests.session import checks
+from tests.session.recalls import again, ask, entries, recalling
 from tests.session.scripts import (
     LONG,
     Known,
@@ -28,54 +26,17 @@ from tests.session.scripts import (
     exchange,
     fresh,
     history,
-    kit,
     memory,
     restored,
     scripts,
     send,
+    settle,
     system,
     user,
     values,
 )
 
 OPENING = [system(), user(), *exchange(1)]
-
-
-def asking(used: Kit, *handles: str, text: str | None = None) -> Asking:
-    """A reply in which the model recalls some handles."""
-    calls = [
-        {"id": f"r{at}", "type": "function", "function": {"name": TOOL_NAME, "arguments": json.dumps({"handle": each})}}
-        for at, each in enumerate(handles)
-    ]
-    message = {"role": "assistant", "content": text, "tool_calls": calls}
-    reply = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}).encode()
-    found = used.codec.asking(reply, TOOL_NAME)
-    assert found is not None
-    return found
-
-
-def ask(session: Session, prepared: Prepared, *handles: str, limited: bool = False) -> None:
-    """Settle a call in whose reply the model recalls, when what came with it is on disk."""
-    session.flush()
-    settled = Settlement(at=1.0, call=prepared.call, outcome="ok", status=200)
-    session.settle(settled, b"", asking(session.kit, *handles), limited=limited)
-
-
-def again(session: Session, text: bytes) -> Prepared:
-    return drain(session.preparing(text, again=True))
-
-
-def settle(session: Session, prepared: Prepared) -> None:
-    session.settle(Settlement(at=1.0, call=prepared.call, outcome="ok", status=200))
-
-
-def recalling(store: Any, **changes: Any) -> Kit:
-    return kit(store, recall=True, **changes)
-
-
-def entries(used: Kit, session: Session) -> list[Any]:
-    session.flush()
-    return [decode(stored.body) for stored in used.store.entries(session.key)]
 
 
 def play(script: Script, used: Kit, recalls: list[bool]) -> tuple[Session, list[tuple[bytes, bytes]]]:
