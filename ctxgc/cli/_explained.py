@@ -110,5 +110,6 @@ def _offer(offer: Offer) -> dict[str, object]:
         "urgency": load.urgency,
         "rent": figures and figures.rent,
         "price": figures and figures.price,
+        "needed": offer.needed,
         "taken": offer.taken,
     }

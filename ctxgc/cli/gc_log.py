@@ -107,9 +107,8 @@ def _costs(made: Made) -> str:
 def _bill(predicted: Split, billed: Split | None) -> str:
     if billed is None:
         return f"predicted: cached {predicted.read:,} written {predicted.written:,} (no bill)"
-    return (
-        f"billed: cached {billed.read:,} written {billed.written:,} (predicted {predicted.read:,}/{predicted.written:,})"
-    )
+    said = f"predicted {predicted.read:,}/{predicted.written:,}"
+    return f"billed: cached {billed.read:,} written {billed.written:,} ({said})"
 
 
 def _document(key: bytes, log: GcLog) -> dict[str, object]:

@@ -96,6 +96,7 @@ class Barrier:
         self._tails: dict[str, list[str]] = {}
         self._live = Counter[int]()
         self._kept = Counter[int]()
+        self._quoted = Counter[int]()
         self._stale: dict[int, Stale] = {}
 
     def take(self, cell: int, accesses: tuple[Access, ...], text: str, failed: bool) -> tuple[Stale, ...]:
@@ -131,6 +132,10 @@ class Barrier:
         """
         return frozenset(self._kept)
 
+    def in_use(self) -> frozenset[int]:
+        """Those of them that an edit has quoted from: the agent is working on what they show."""
+        return frozenset(self._quoted)
+
     def _show(self, view: _View, gone: dict[int, str]) -> None:
         resource, access = self._resource(view.access.resource), view.access
         self._live[view.cell] += 1
@@ -163,12 +168,15 @@ class Barrier:
         source = source or next((view for view in reversed(reads) if view.whole()), None)
         if source and not source.quoted:
             source.quoted = True
+            self._quoted[source.cell] += 1
             self._kept.update([] if source.whole() else [source.cell])
 
     def _end(self, view: _View, why: str, gone: dict[int, str]) -> None:
         _less(self._live, view.cell)
         if view.whole() or view.quoted:
             _less(self._kept, view.cell)
+        if view.quoted:
+            _less(self._quoted, view.cell)
         gone[view.cell] = why
 
     def _resource(self, name: str) -> _Resource:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,6 +19,8 @@ HEADER, GAP = 26, 3
 """Tokens that a stub takes, and the mark of a gap."""
 HEAD = 400
 """Characters of a line that are looked at for what kind of line it is."""
+LONG = 24
+"""Characters from which on a term is seldom asked for."""
 LONGEST = 200_000
 """Characters above which only the ends of a text are looked at, and the rest goes as one unit."""
 
@@ -31,7 +33,9 @@ _DEFINES = re.compile(
 _FAILS = re.compile(
     r"\b(?:error|fail(?:ed|ure|ures)?|exception|traceback|panic|fatal|denied|not found)\b", re.IGNORECASE
 )
-_DEFINITION, _FAILURE, _MARKED, _ODD = 0.5, 1.0, 4.0, 8.0
+_NUMBER = re.compile(r"(?:0x)?[0-9a-fA-F.:-]+")
+_FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,4}")
+_DEFINITION, _FAILURE, _MARKED, _CALLED = 0.5, 0.5, 2.0, 1.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +50,41 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A part of the text that is kept or left as a whole: its ``cost`` in tokens, and what it has besides terms."""
+    """A part of the text that is kept or left as a whole: its ``cost`` in tokens, and what it says.
+
+    ``terms`` weighs its telling terms; ``defines`` is what it is worth more if it says something new; ``worth`` what it
+    is worth in any case; ``odd`` that it must stay where anything does.
+    """
 
     start: int
     end: int
     cost: float
-    terms: frozenset[str]
+    terms: Mapping[str, float]
+    defines: float
     worth: float
+    odd: bool
 
 
-def excerpt(text: str, tokens: int, share: float, marks: Sequence[int] = ()) -> Excerpt:
-    """The best excerpt of a text of ``tokens`` that takes at most ``share`` of them, its stub and gaps included.
+def excerpt(
+    text: str,
+    tokens: int,
+    share: float,
+    marks: Sequence[int] = (),
+    density: float = 0.0,
+    said: Callable[[str], bool] = lambda _: False,
+) -> Excerpt:
+    """The best excerpt of a text of ``tokens`` that takes about ``share`` of them at most, its stub and gaps included.
 
-    ``marks`` are character offsets that were referred to. Chosen greedily as a weighted cover: of the lines left, the
-    one that shows most telling terms (names, paths, numbers) not yet shown, per token, as long as there is room
-    (Nemhauser, Wolsey and Fisher 1978: within 1 - 1/e of the best cover).
+    ``density`` is the least that a line must be worth per token (a telling term is worth about 1), ``marks`` are
+    character offsets that were referred to, and ``said`` tells of terms that stand elsewhere in the context. Chosen
+    greedily as a weighted cover: of the lines left, the one that shows most telling terms not yet shown, per token, as
+    long as there is room (Nemhauser, Wolsey and Fisher 1978: within 1 - 1/e of the best cover).
     """
+    if share <= 0:
+        return Excerpt((), 0, text.count("\n") + (not text.endswith("\n")), "lines")
     cuts = _cuts(text)
-    units = list(_units(text, cuts, tokens, marks))
-    chosen = _cover(units, share * tokens - HEADER) if share > 0 else set()
+    units = list(_units(text, cuts, tokens, marks, said))
+    chosen = _cover(units, share * tokens - HEADER, density)
     spans = _merged(units[number] for number in sorted(chosen))
     return Excerpt(spans, len(chosen), len(units) + cuts.skipped, cuts.unit)
 
@@ -76,13 +96,41 @@ def telling(text: str) -> Iterator[str]:
             yield found[0]
 
 
+def _weights(text: str, said: Callable[[str], bool]) -> Mapping[str, float]:
+    """The telling terms of a line that are not said elsewhere, and how likely each is to be asked for."""
+    found: dict[str, float] = {}
+    for term in telling(text):
+        if not said(term):
+            call = text[text.find(term) + len(term) :][:1] == "("
+            found[term] = _shape(term) * (_CALLED if call else 1.0)
+    return found
+
+
+def _shape(term: str) -> float:
+    """What a term is worth by its shape: file names are asked for often, hashes and numbers seldom."""
+    if _NUMBER.fullmatch(term):
+        return 0.3
+    if _FILE.fullmatch(term):
+        return 1.5
+    if "/" in term:
+        return 0.5
+    return 1.0 if len(term) < LONG else 0.6
+
+
 def _cuts(text: str) -> Cuts:
-    """By lines; a text of one line by the elements of its JSON, where it has any."""
-    ways = list(levels(text, LONGEST // 2))
-    return ways[-1] if len(ways[-1].at) > 2 else ways[0]
+    """By lines; where one line holds most of the text, that one by the elements of its JSON."""
+    lines = list(levels(text, LONGEST // 2))[-1]
+    start, end = max(pairwise(lines.at), key=lambda line: line[1] - line[0], default=(0, 0))
+    if 2 * (end - start) < len(text) or lines.skipped:
+        return lines
+    inner = next(iter(levels(text[start:end], LONGEST // 2)))
+    if inner.unit != "elements":
+        return lines
+    before, after = (at for at in lines.at if at < start), (at for at in lines.at if at > end)
+    return Cuts("elements", (*before, *(start + at for at in inner.at), *after))
 
 
-def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int]) -> Iterator[_Unit]:
+def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int], said: Callable[[str], bool]) -> Iterator[_Unit]:
     pieces = [(start, end, text[start:end]) for start, end in pairwise(cuts.at) if start < end]
     rate = tokens / max(len(text), 1)
     marked = sorted(marks)
@@ -91,37 +139,47 @@ def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int]) -> Iterator
     for number, (start, end, piece) in enumerate(pieces):
         while at < len(marked) and marked[at] < start:
             at += 1
-        worth = _DEFINITION * bool(_DEFINES.match(piece[:HEAD])) + _FAILURE * bool(_FAILS.search(piece[:HEAD]))
-        worth += _MARKED * (at < len(marked) and marked[at] < end) + _ODD * (number in odds)
-        yield _Unit(start, end, (end - start) * rate, frozenset(telling(piece)), worth)
+        referred = at < len(marked) and marked[at] < end
+        head = piece[:HEAD]
+        defines = _DEFINITION * bool(_DEFINES.match(head)) + _FAILURE * bool(_FAILS.search(head))
+        yield _Unit(
+            start, end, (end - start) * rate, _weights(piece, said), defines, _MARKED * referred, number in odds
+        )
 
 
-def _cover(units: Sequence[_Unit], room: float) -> set[int]:
-    """The numbers of the units that are kept."""
+def _cover(units: Sequence[_Unit], room: float, density: float) -> set[int]:
+    """The numbers of the units that are kept: odd ones first, as far as there is room, then the densest."""
     shown: set[str] = set()
     chosen: set[int] = set()
-    queue = [(-_value(unit, shown) / (unit.cost + GAP), number) for number, unit in enumerate(units)]
+    for number, unit in enumerate(units):
+        if unit.odd and unit.cost + GAP <= room:
+            chosen.add(number)
+            shown.update(unit.terms)
+            room -= unit.cost + GAP
+    queue = [(-_value(unit, shown) / max(unit.cost - GAP, 1.0), number) for number, unit in enumerate(units)]
     heapq.heapify(queue)
-    while queue and room > GAP:
+    while queue and room > 0:
         promised, number = heapq.heappop(queue)
-        unit = units[number]
-        cost = unit.cost + GAP * (number - 1 not in chosen and number + 1 not in chosen)
-        value = _value(unit, shown) / max(cost, 1.0)
-        if value <= 0:
+        if -promised < density or number in chosen:
             continue
-        if queue and value < -queue[0][0] - 1e-12 and value < -promised - 1e-12:
-            heapq.heappush(queue, (-value, number))
+        unit = units[number]
+        cost = unit.cost + GAP * (1 - (number - 1 in chosen) - (number + 1 in chosen))
+        dense = _value(unit, shown) / max(cost, 1.0)
+        if dense <= 0 or dense < density:
+            continue
+        if queue and dense < -queue[0][0] - 1e-12 and dense < -promised - 1e-12:
+            heapq.heappush(queue, (-dense, number))
         elif cost <= room:
             chosen.add(number)
-            shown |= unit.terms
+            shown.update(unit.terms)
             room -= cost
     return chosen
 
 
 def _value(unit: _Unit, shown: set[str]) -> float:
-    fresh = len(unit.terms - shown)
+    fresh = sum(weight for term, weight in unit.terms.items() if term not in shown)
     # Being a definition or a failure makes a line that says something new more telling; alone it says nothing.
-    return fresh + unit.worth if fresh or unit.worth > _FAILURE + _DEFINITION else 0.0
+    return unit.worth + (fresh + unit.defines if fresh else 0.0)
 
 
 def _merged(units: Iterable[_Unit]) -> tuple[tuple[int, int], ...]:

@@ -75,11 +75,12 @@ def plan(heap: Heap, policies: Sequence[Policy], pointers: Mapping[int, int], re
                 reprieves.append(Reprieve(resident.id, verdict.policy, why))
             else:
                 verdicts.setdefault(resident.id, []).append(verdict)
-    held = {target for cell, target in pointers.items() if cell not in verdicts}
-    for cell in held & verdicts.keys():
-        reprieves.append(Reprieve(cell, verdicts.pop(cell)[0].policy, "a later result points at it"))
-    found = (_smallest(residents[cell], said, render) for cell, said in verdicts.items())
-    ordered = sorted(filter(None, found), key=lambda one: (-one.position, one.edit.cell))
+    rendered = (_smallest(residents[cell], said, render) for cell, said in verdicts.items())
+    found = {one.edit.cell: one for one in rendered if one is not None}
+    # A pointer goes with what it points at: it is newer, so that whoever takes that takes it, too.
+    for target in {target for cell, target in pointers.items() if cell not in found} & found.keys():
+        reprieves.append(Reprieve(target, found.pop(target).edit.policy, "a later result points at it"))
+    ordered = sorted(found.values(), key=lambda one: (-one.position, one.edit.cell))
     return Plan(tuple(ordered), tuple(reprieves), tuple(faults))
 
 
@@ -105,19 +106,26 @@ def evacuate(
     """The edit that leaves ``part`` of a resident's original ``text``; None where that saves too little."""
     if not encodable(text):
         return None
-    what = f"{part.kept} of {part.total} {part.unit} kept" if part.kept else f"{part.total} {part.unit} not shown"
-    head = stub.evacuated(handle, what, _why(verdict), offered=offered)
+    before = count(text)
+    head = stub.evacuated(handle, _amount(part, before), why(verdict), offered=offered)
     left = SILENCE if resident.kind is Kind.THINKING else "\n".join((head, _body(text, part.spans))).rstrip("\n")
-    before, after = count(text), count(left)
+    after = count(left)
     if after + LEAST > before or len(left) >= len(text):
-        return None
+        return None  # no smaller than the original; whether it is smaller than what is sent, the caller sees
     return Edit(resident.id, verdict.policy, verdict.action, verdict.reason, left, handle, before, after)
 
 
-def _why(verdict: Verdict) -> str:
+def why(verdict: Verdict) -> str:
     """The reason in words that stay the same from turn to turn: a stub is made once."""
     words = plain(verdict.reason)
     return "unused since" if any(map(str.isdigit, words)) or not words else words
+
+
+def _amount(part: Excerpt, tokens: int) -> str:
+    """How much of a text is left, or how much it was."""
+    if part.kept:
+        return f"{part.kept} of {part.total} {part.unit} kept"
+    return f"{part.total} {part.unit} not shown" if part.total > 1 else f"{tokens} tokens not shown"
 
 
 def _body(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -151,7 +159,13 @@ def _sensible(verdict: Verdict) -> bool:
     if type(since) is not int or not 0 <= since <= LATEST:
         return False
     words = f"{verdict.policy}{verdict.action}{verdict.reason}"
-    return share is not None and 0 <= share <= 1 and encodable(words) and verdict.urgency in ("priced", "now", "forced")
+    return (
+        share is not None
+        and 0 <= share <= 1
+        and verdict.density >= 0
+        and encodable(words)
+        and verdict.urgency in ("priced", "now", "forced")
+    )
 
 
 def _smallest(resident: Resident, said: Iterable[Verdict], render: Render) -> Candidate | None:
@@ -162,6 +176,6 @@ def _smallest(resident: Resident, said: Iterable[Verdict], render: Render) -> Ca
         if edit is None:
             continue
         saved = resident.sent - (resident.tokens - edit.before + edit.after)
-        if saved >= LEAST and (best is None or saved > best.saved):
+        if saved >= (-LEAST if resident.points else LEAST) and (best is None or saved > best.saved):
             best = Candidate(edit, resident.position, verdict.since, verdict.urgency, saved)
     return best

@@ -44,6 +44,7 @@ class Cell:
     pinned: bool
     content: bytes
     exact: bool = True
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,13 @@ class Arrival:
 class Resident:
     """A cell of this history that was forwarded before, as policies see it. It is in the provider's cache, perhaps.
 
-    ``tokens`` is its size as it came and ``sent`` as it is sent now; ``turn`` is the one it arrived in, ``referenced``
-    the newest turn in which something referred to it (its own, if nothing did), ``references`` how often that was and
-    ``marks`` where in its text (character offsets). ``stale`` says why it is out of date (empty: it is not),
-    ``overcome`` that it is the failure of a call that succeeded later, ``quotable`` that it is the newest view of a
-    resource, which an edit may have to quote; ``resurrected`` how often results of its tool were recalled after they
-    had been collected. ``position`` orders the residents as the model reads them.
+    ``tokens`` is its size as it came and ``sent`` as it is sent now; ``turn`` is the one it arrived in,
+    ``referenced`` the newest turn in which something referred to it (its own, if nothing did), ``references`` how
+    often that was and ``marks`` where in its text (character offsets). ``stale`` says why it is out of date (empty:
+    it is not), ``overcome`` that it is the failure of a call that succeeded later, ``quotable`` that it is the newest
+    view of a resource that is being edited, which the next edit may have to quote; ``resurrected`` how often results
+    of its tool were recalled after they had been collected. ``position`` orders the residents as the model reads
+    them; ``points`` says that what is sent is a pointer to another.
     """
 
     id: int
@@ -88,6 +90,7 @@ class Resident:
     quotable: bool = False
     resurrected: int = 0
     edited: str = ""
+    points: bool = False
 
     def idle(self, now: int) -> int:
         """Turns since it arrived or was last referred to."""

@@ -25,7 +25,10 @@ class Open(Entry, frozen=True, tag="open", kw_only=True):
 
 
 class NewCell(msgspec.Struct, frozen=True, array_like=True):
-    """A block becomes a cell. Ids are not stored: cells are numbered in the order of the log."""
+    """A block becomes a cell. Ids are not stored: cells are numbered in the order of the log.
+
+    ``fixed`` says that its text cannot be sent in another form: it is signed, or there is none.
+    """
 
     block: str
     tag: str
@@ -35,6 +38,7 @@ class NewCell(msgspec.Struct, frozen=True, array_like=True):
     pinned: bool = False
     call_id: str = ""
     exact: bool = True
+    fixed: bool = False
 
 
 class NewNode(msgspec.Struct, frozen=True, array_like=True):

@@ -1,7 +1,7 @@
 """The pacer: when to collect, decided by price. A rewritten prefix is billed once more; garbage is billed every turn.
 
-Rule: what it takes back it pays for within bounds. At no moment has a session cost more than ``regret`` above what it
-would have cost untouched, by these prices; only a full window or a quality budget may override that.
+Rule: what it takes back it pays for within bounds. At no moment has a session cost more than twice ``regret`` above
+what it would have cost untouched, by these prices; only a full window or a quality budget may override that.
 """
 
 from __future__ import annotations
@@ -55,14 +55,18 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a decision depends on besides the candidates. ``sent`` and ``fresh`` are the tokens of the coming request
-    that were sent before and that are new; ``paid`` and ``untouched`` what the session's input has cost so far, and
-    would have cost if nothing had ever been collected, in the tariff's unit."""
+    """What a decision depends on besides the candidates.
+
+    ``sent`` and ``fresh`` are the tokens of the coming request that were sent before and that are new, ``received`` those
+    sent before as they came. ``paid`` and ``untouched`` are what the session's input has cost so far, and would have
+    cost if nothing had ever been collected, in the tariff's unit.
+    """
 
     turn: int
     sent: int
     fresh: int
     cold: bool
+    received: int = 0
     paid: float = 0.0
     untouched: float = 0.0
 
@@ -90,7 +94,9 @@ class Pacer:
 
     ``patience``: the share of a collection's price that its garbage must have cost before it is made. At 1, never more
     than twice the best schedule in hindsight (Karlin, Manasse, Rudolph and Sleator 1988).
-    ``regret``: how much more a session may have cost at any moment than untouched, as a share.
+    ``regret``: how much more a session may have cost at any moment than untouched, as a share; twice that where the
+    collection pays for itself within ``payback`` turns, and half while the context is below ``small`` tokens, since
+    many sessions end there.
     ``horizon``: turns that a collection is expected to pay for, to choose between several.
     ``high``, ``low``: shares of the window at which room is made, and to which.
     ``quality``: tokens that a request should not exceed whatever it costs; 0 for no such budget.
@@ -98,6 +104,8 @@ class Pacer:
 
     patience: float = 0.5
     regret: float = 0.03
+    payback: int = 14
+    small: int = 40_000
     horizon: int = 20
     high: float = 0.75
     low: float = 0.5
@@ -127,13 +135,23 @@ class Pacer:
         asked = [one for one in figures if unforced[one.taken - 1].urgency == "now"]
         if asked:
             return replace(asked[-1], trigger="asked")
-        due = [one for one in figures if self._pays(one, now)]
+        due = [one for one in figures if self._pays(one, tariff, now)]
         best = max(due, key=lambda one: self._value(one, tariff), default=None)
         return replace(best, trigger="rent") if best else Decision()
 
-    def _pays(self, one: Decision, now: Circumstances) -> bool:
-        affordable = now.paid + one.price <= (1 + self.regret) * now.untouched
-        return affordable and one.rent >= self.patience * one.price
+    def _pays(self, one: Decision, tariff: Tariff, now: Circumstances) -> bool:
+        """Whether the rent has come to the price, and the session could end here without costing too much."""
+        if one.rent < self.patience * one.price:
+            return False
+        paid = now.paid + tariff.cost(now.sent, now.fresh) + one.price
+        untouched = now.untouched + tariff.cost(max(now.received, now.sent), now.fresh)
+        return paid <= (1 + self._bound(one, tariff, now)) * untouched
+
+    def _bound(self, one: Decision, tariff: Tariff, now: Circumstances) -> float:
+        if now.sent + now.fresh < self.small:
+            return self.regret / 2
+        quick = one.price <= self.payback * one.dead * tariff.read
+        return self.regret * 2 if quick else self.regret
 
     def _value(self, one: Decision, tariff: Tariff) -> float:
         return self.horizon * one.dead * tariff.read - one.price
@@ -156,8 +174,8 @@ def _figures(loads: Sequence[Load], tariff: Tariff, now: Circumstances) -> Itera
 
 
 def _stays_cached(one: Decision, tariff: Tariff, total: int) -> bool:
-    """Whether what is left is long enough to be cached at all, where that is so now."""
-    return tariff.read >= tariff.write or total < tariff.least or total - one.dead >= tariff.least
+    """Whether what is left is long enough to be cached at all: a shorter one would be so later than untouched."""
+    return tariff.read >= tariff.write or total - one.dead >= tariff.least
 
 
 def _enough(figures: Sequence[Decision], surplus: int, trigger: Trigger) -> Decision:

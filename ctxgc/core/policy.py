@@ -20,13 +20,15 @@ class Verdict:
 
     Either ``keep`` (the spans of the cell's text, as character offsets, that stay; the collector puts a stub into
     each gap), or ``text`` (a whole text that says the same), or ``of`` (the visible cell that says the same), or
-    ``excerpt`` (the share of its tokens, 0 to 1, that its most telling lines may take; 0 leaves a bare stub).
+    ``excerpt`` (the share of its tokens, 0 to 1, that its most telling lines may take; 0 leaves a bare stub), of which
+    none is worth less than ``density`` per token (see ``core.digest``).
     ``gaps`` says for each gap which units it leaves out, counted from 1, of ``total`` ``unit`` (lines, elements);
     without it, gaps are counted in characters. ``reason`` is a few plain words.
 
     Residents (cells that were sent before) go by ``excerpt`` only. ``since`` is the turn from which on it was dead:
-    what was paid for it since then decides when it goes. ``urgency`` says when: ``priced`` when it pays, ``now``
-    whatever it costs, ``forced`` only when the window or the quality budget asks for room.
+    what was paid for it since then decides when it goes (a turn to come: it goes along with others). ``urgency`` says
+    when: ``priced`` when it pays, ``now`` whatever it costs, ``forced`` only when the window or the quality budget
+    asks for room.
     """
 
     cell: int
@@ -40,6 +42,7 @@ class Verdict:
     gaps: tuple[tuple[int, int], ...] = ()
     total: int = 0
     excerpt: float | None = None
+    density: float = 0.0
     since: int = 0
     urgency: Urgency = "priced"
 

@@ -58,6 +58,7 @@ class State:
         self.unsettled: dict[bytes, Allocation] = {}
         self.heads: dict[int, Head] = {}
         self.calls = 0
+        self.marked = 0
         self.plain = False
         self.resurrected: dict[int, int] = {}
         self.marks: dict[int, Marks] = {}
@@ -82,6 +83,7 @@ class State:
                 self.unsettled.pop(entry.call, None)
             case Recall(found=True):
                 self.resurrected[entry.cell] = self.resurrected.get(entry.cell, 0) + 1
+                self.marked += 1
             case Insertion():
                 self._insert(entry)
             case Bypass(plain=True):
@@ -169,6 +171,7 @@ class State:
 
     def _mark(self, entry: Marking) -> None:
         """Take references and what is out of date."""
+        self.marked += 1
         for edge in entry.edges:
             known = self.marks.get(edge.target, Marks())
             self.marks[edge.target] = known.marked(edge.source, self.cells[edge.source].turn, edge.marks)
@@ -201,7 +204,19 @@ class State:
     def _cell(self, new: NewCell, node: int, turn: int) -> int:
         number, kind = len(self.cells), Kind(new.block)
         self.cells.append(
-            Cell(number, kind, new.tag, new.site, new.tokens, new.tokens, turn, new.pinned, new.content, new.exact)
+            Cell(
+                number,
+                kind,
+                new.tag,
+                new.site,
+                new.tokens,
+                new.tokens,
+                turn,
+                new.pinned,
+                new.content,
+                new.exact,
+                new.fixed,
+            )
         )
         self.owners.append(node)
         if kind is Kind.TOOL_CALL:

@@ -159,9 +159,8 @@ class _Explaining:
         if one.rent < self._rebuilt.pacer.patience * one.price:
             rent, price = self._amount(one.rent), self._amount(one.price)
             return f"waits since rent {rent} < {self._rebuilt.pacer.patience:g} of price {price}"
-        spare = (1 + self._rebuilt.pacer.regret) * now.untouched - now.paid
-        if one.price > spare:
-            return f"waits since price {self._amount(one.price)} > {self._amount(spare)} that may be risked now"
+        if not self._rebuilt.pacer._pays(one, self._rebuilt.tariff, now):
+            return f"waits since price {self._amount(one.price)} is more than the session may risk now"
         return "waits since another cut pays more, or too little would be left to be cached"
 
     def _amount(self, amount: float) -> str:

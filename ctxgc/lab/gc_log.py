@@ -19,11 +19,12 @@ LeastOf = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One collection. ``turn`` is the number of its request; all figures are tokens but ``rent``, ``price``, ``paid``
-    and ``saving`` (per turn), which are in the tariff's unit: USD where ``usd``, else relative prices.
+    """One collection. ``turn`` is the number of its request; all figures are tokens but ``rent``, ``price`` and
+    ``saving`` (per turn), which are in the tariff's unit: USD where ``usd``, else relative prices.
 
-    ``before`` and ``after`` are of the texts that were changed, ``context_before`` and ``context_after`` of the whole
-    request. ``predicted`` and ``billed`` split the request's input; ``billed`` is None where no usage was reported.
+    ``before`` and ``after`` are of the cells that were changed, as they were sent, ``context_before`` and
+    ``context_after`` of the whole request. ``predicted`` and ``billed`` split the request's input; ``billed`` is None
+    where no usage was reported.
     """
 
     turn: int
@@ -76,12 +77,15 @@ def gc_log(entries: Iterable[AnyEntry], price_of: Callable[[str], Price | None],
 
 @dataclass(slots=True)
 class _Open:
-    """A request while its collections come in; ``sizes`` are its tokens before the first of them and after each."""
+    """A request while its collections come in, each with the tokens that its cells took before it.
+
+    ``sizes`` are the tokens of the whole request before the first of them and after each.
+    """
 
     number: int
     entry: Allocation
     sizes: list[int]
-    collections: list[Collection] = field(default_factory=list)
+    collections: list[tuple[Collection, int]] = field(default_factory=list)
     split: Split | None = None
 
     @property
@@ -103,12 +107,13 @@ class _Walk:
     def take(self, entry: AnyEntry) -> None:
         if not isinstance(entry, Collection):
             self.close()
+        held = self._held(entry)
         self.state.apply(entry)
         if isinstance(entry, Allocation):
             self._open = _Open(len(self.requests) + 1, entry, [self._sent(entry)])
             self.requests.append(self._open)
         elif isinstance(entry, Collection) and self._open is not None and entry.call == self._open.entry.call:
-            self._open.collections.append(entry)
+            self._open.collections.append((entry, held))
             self._open.sizes.append(self._sent(self._open.entry))
         elif isinstance(entry, Settlement) and entry.usage is not None:
             self.usage[entry.call] = entry.usage
@@ -141,7 +146,7 @@ class _Walk:
         )
 
     def _made(self, one: _Open, price_of: Callable[[str], Price | None]) -> Iterable[Made]:
-        for entry, before, after in zip(one.collections, one.sizes, one.sizes[1:], strict=False):
+        for (entry, held), before, after in zip(one.collections, one.sizes, one.sizes[1:], strict=False):
             eden = entry.generation == EDEN
             pace = Pace() if eden else one.pace
             usage = self.usage.get(one.entry.call)
@@ -152,8 +157,8 @@ class _Walk:
                 generation=entry.generation,
                 trigger=pace.trigger,
                 cells=len(entry.edits),
-                before=sum(edit.before for edit in entry.edits),
-                after=sum(edit.after for edit in entry.edits),
+                before=held,
+                after=held - (before - after),
                 context_before=before,
                 context_after=after,
                 rewritten=pace.live,
@@ -164,6 +169,11 @@ class _Walk:
                 predicted=None if eden else one.split,
                 billed=billed(usage) if usage and not eden else None,
             )
+
+    def _held(self, entry: AnyEntry) -> int:
+        """The tokens, as they are sent so far, of the cells that a collection changes."""
+        edits = entry.edits if isinstance(entry, Collection) else ()
+        return sum(self.state.cells[cell].sent for cell in {edit.cell for edit in edits})
 
     def _sent(self, entry: Allocation) -> int:
         return self.state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered)

@@ -18,9 +18,8 @@ from ctxgc.core.pacer import Circumstances, Decision, Load, Pacer, Tariff
 from ctxgc.core.state import EDEN, State
 from ctxgc.lab.moments import Moment
 from ctxgc.session import Kit, drain
-from ctxgc.session.collecting import Collecting, Standing
+from ctxgc.session.collecting import Standing
 from ctxgc.session.cycle import Cycle, fresh_tokens
-from ctxgc.session.marking import Marker
 from ctxgc.session.originals import content
 from ctxgc.session.pacing import cold, tariff_for
 
@@ -64,15 +63,15 @@ def rebuild(moment: Moment, kit: Kit, key: bytes) -> Rebuilt:
     fit together.
     """
     cycle = Cycle(State(), kit, partial(stub.mint, kit.store.secret, key))
-    return _Again(moment, kit, cycle.collecting).rebuilt()
+    return _Again(moment, kit, cycle).rebuilt()
 
 
 class _Again:
     """The work on one moment: the state is brought forward step by step, as it was live."""
 
-    def __init__(self, moment: Moment, kit: Kit, collecting: Collecting) -> None:
-        self.moment, self.kit, self.collecting, self.state = moment, kit, collecting, collecting.state
-        self._marker = Marker()
+    def __init__(self, moment: Moment, kit: Kit, cycle: Cycle) -> None:
+        self.moment, self.kit, self.state = moment, kit, cycle.state
+        self.collecting, self._marker = cycle.collecting, cycle._marker
 
     def rebuilt(self) -> Rebuilt:
         """Plan as when the request before had left, decide as when this one came, and take what it brought."""
@@ -86,12 +85,12 @@ class _Again:
             state.apply(entry)
         if not self._possible():
             standing = None
+        elif standing is None or standing.marked != state.marked:
+            standing = self._plan(moment.entry)
         tariff = self._tariff(moment.entry)
         raws = (self.kit.store.blob(node.blob) for node in moment.entry.nodes)
         fresh = fresh_tokens(state, moment.entry.parent, raws)
-        if (self._possible() and stale) or (
-            standing and not standing.surplus and self._surplus(standing, tariff, fresh)
-        ):
+        if standing and not standing.surplus and self._surplus(standing, tariff, fresh):
             standing = self._plan(moment.entry, fresh)
         found = self._decided(standing, tariff, fresh)
         for entry in moment.own:
@@ -114,10 +113,7 @@ class _Again:
     def _decided(self, standing: Standing | None, tariff: Tariff, fresh: int) -> Rebuilt:
         entry, state = self.moment.entry, self.state
         is_cold = entry.pace.cold if entry.pace else cold(state, tariff, entry.parent, entry.model, entry.at)
-        now = Circumstances(
-            state.node(entry.parent).turn + 1, standing.tokens if standing else 0, fresh, is_cold,
-            state.pace.paid, state.pace.untouched,
-        )  # fmt: skip
+        now = self.collecting._now(entry.parent, standing.tokens if standing else 0, fresh, cold=is_cold)
         needed = self._needed() if standing and standing.loads else frozenset[int]()
         decision, taken = Decision(), tuple[Candidate, ...]()
         if standing and standing.loads and (standing.due or is_cold or standing.surplus):

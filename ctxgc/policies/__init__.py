@@ -28,7 +28,7 @@ _PRESETS: Mapping[str, tuple[_Table, ...]] = {
     "generational": (
         {"name": "dedup"},
         {"name": "minify"},
-        {"name": "truncate"},
+        {"name": "truncate", "budget": 20_000},
         {"name": "superseded"},
         {"name": "failed_calls"},
         {"name": "items"},
@@ -44,16 +44,7 @@ _PRESETS: Mapping[str, tuple[_Table, ...]] = {
         {"name": "failed_calls", "idle": 1},
         {"name": "items", "idle": 3, "min_tokens": 200, "keep": 0.05},
         {"name": "reasoning", "idle": 1},
-        {
-            "name": "generational",
-            "idle": 2,
-            "idle_referenced": 3,
-            "keep": 0.1,
-            "keep_referenced": 0.15,
-            "old_idle": 5,
-            "old_keep": 0.0,
-            "quotable_idle": 8,
-        },
+        {"name": "generational", "idle": 2, "idle_referenced": 3, "old_idle": 10, "keep": 0.2, "density": 0.1},
         {"name": "budget"},
     ),
 }
@@ -94,22 +85,46 @@ def from_config(policy: str, tables: Sequence[Mapping[str, object]] = ()) -> tup
         return build(tables)
     wanted = [_asked(name.strip()) for name in policy.split(",")]
     name, parameters = wanted[0]
-    if len(wanted) == 1 and (name in _PRESETS or (name not in names() and ":" not in name)):
+    if len(wanted) == 1 and _means_preset(name):
         return build(_overridden(name, parameters)) if parameters else preset(name)
     return build([{"name": name, **parameters} for name, parameters in wanted])
 
 
+def _means_preset(name: str) -> bool:
+    """Whether a name that stands alone is a preset's; one that nothing has is taken for what it is close to."""
+    if name in _PRESETS or name in names() or ":" in name:
+        return name in _PRESETS
+    return bool(get_close_matches(name, _PRESETS, n=1)) or not get_close_matches(name, names(), n=1)
+
+
 def _asked(text: str) -> tuple[str, dict[str, object]]:
     """A name and its parameters."""
-    name, *settings = text.split("@")
+    name, *settings = (part.strip() for part in text.split("@"))
     parameters: dict[str, object] = {}
     for setting in settings:
         key, _, value = setting.partition("=")
-        try:
-            parameters[key] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError as error:
-            raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: {error}") from None
-    return name, parameters
+        key = key.strip()
+        if key in parameters:
+            raise PolicyError(f"policy {name!r}: {key!r} is given twice")
+        parameters[key] = _value(name, setting, value)
+    return name, _unnamed(name, parameters)
+
+
+def _value(name: str, setting: str, value: str) -> object:
+    """A value as TOML has it, which stands on one line."""
+    try:
+        (found,) = tomllib.loads(f"value = {value}").values()
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: {error}") from None
+    return found
+
+
+def _unnamed(name: str, parameters: dict[str, object]) -> dict[str, object]:
+    """Parameters of which none would make another policy of it."""
+    for key in parameters:
+        if key.rpartition(".")[2] == "name":
+            raise PolicyError(f"policy {name!r}: {key!r} is no parameter")
+    return parameters
 
 
 def _overridden(name: str, parameters: Mapping[str, object]) -> list[_Table]:

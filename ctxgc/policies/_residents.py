@@ -34,7 +34,7 @@ def shortened(
 
     ``since`` is the first turn at which it was dead.
     """
-    if one.sent > left_of(heap, one, share):
+    if one.points or one.sent > left_of(heap, one, share):
         action = "excerpt" if share else "stub"
         yield Verdict(one.id, policy, action, reason, excerpt=share, since=since, urgency=urgency)
 

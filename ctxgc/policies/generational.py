@@ -1,54 +1,63 @@
-"""Generational: most results die young; one that was still used late in its life gets more patience.
+"""Generational: results that nothing refers to any more leave an excerpt: young ones soon, old ones a shorter one later.
 
-Rule: a result belongs to the young generation until something refers to it past a certain age; its deadline follows
-from its last reference alone, so that what is dead stays dead until it is referred to again.
+Rule: how long a result must have been idle depends on its size, since a large one costs more while it waits, and on
+whether anything has referred to it; what its excerpt keeps depends on how much each line says for its tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 
 from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.policy import Verdict
-from ctxgc.policies._residents import check_least, check_shares, left_of, results, shortened, spared, turns
+from ctxgc.policies._residents import check_least, check_shares, results, turns
 
+_SIZE, _EXPONENT, _SLOWEST = 2500, 0.3, 1.5
+"""Idle limits are for results of this many tokens; they shrink with the cube root (nearly) of the size, and grow by
+half at most."""
 _PATIENCE = 4
-"""Idle limits are never raised above this many times what they are set to."""
+"""How many times its limit a site that was recalled may come to wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generational:
-    """Shorten results that were not referred to for some turns: young ones soon and a little, old ones later and more.
+    """Leave an excerpt of results that were not referred to for some turns.
 
-    ``young``: the age in turns up to which a result is young; one that is referred to at a greater age is old from
-    then on; at least 0; default 4.
-    ``idle``: turns after which a young result that nothing ever referred to is dead; at least 1; default 3.
-    ``idle_referenced``: the same for a young one that something did refer to, counted from then; default 4.
-    ``keep``: the share of its tokens that the excerpt of the first may take, 0 to 1; default 0.2.
-    ``keep_referenced``: the same for the second; default 0.3.
-    ``old_idle``: turns without a reference after which any result is dead, old ones too; at least 1; default 8.
-    ``old_keep``: the share of its tokens that it may then take, 0 to 1; default 0.1.
+    ``idle``: turns after which a result of 2,500 tokens that nothing ever referred to is dead; at least 1; default 4.
+    ``idle_referenced``: the same for one that something did refer to, counted from then; default 5.
+    ``old_idle``: turns after which what is left is dead, too; at least 1; default 22.
+    ``density``: the least that a line of the first excerpt must be worth, in telling terms per token; default 0.055.
+    ``density_referenced``, ``old_density``: the same for the others; default 0.03 and 0.4.
+    ``keep``: the share of its tokens that an excerpt may take at most, 0 to 1; default 0.4.
+    ``early``: the share of its limit, 0 to 1, from which on a result goes along when others are collected; default 0.6.
+    ``min_tokens``: tokens of the smallest result that is shortened, as it is sent now; at least 0; default 100.
     ``learn``: turns by which each recall of a result of the same tool raises these limits, to four times what they
     are at most; at least 0; default 2.
-    ``quotable_idle``: turns without a reference after which the newest view of a resource goes too; default 12,
-    0 for never.
+    ``quotable_idle``: turns without a reference before which the newest view of a resource that was edited stays;
+    at least 0; default 12.
     """
 
-    young: int = 4
-    idle: int = 3
-    idle_referenced: int = 4
-    keep: float = 0.2
-    keep_referenced: float = 0.3
-    old_idle: int = 8
-    old_keep: float = 0.1
+    idle: int = 4
+    idle_referenced: int = 5
+    old_idle: int = 22
+    density: float = 0.055
+    density_referenced: float = 0.03
+    old_density: float = 0.4
+    keep: float = 0.4
+    early: float = 0.6
+    min_tokens: int = 100
     learn: int = 2
     quotable_idle: int = 12
 
     def __post_init__(self) -> None:
         check_least(1, idle=self.idle, idle_referenced=self.idle_referenced, old_idle=self.old_idle)
-        check_least(0, young=self.young, learn=self.learn, quotable_idle=self.quotable_idle)
-        check_shares(keep=self.keep, keep_referenced=self.keep_referenced, old_keep=self.old_keep)
+        check_least(0, learn=self.learn, quotable_idle=self.quotable_idle, min_tokens=self.min_tokens)
+        check_shares(keep=self.keep, early=self.early)
+        for density in (self.density, self.density_referenced, self.old_density):
+            if not density >= 0:
+                raise ValueError(f"a density is at least 0, not {density}")
 
     @property
     def name(self) -> str:
@@ -56,29 +65,27 @@ class Generational:
         return "generational"
 
     def propose(self, heap: Heap) -> Iterator[Verdict]:
-        """A verdict for each result past its generation's deadline."""
+        """A verdict for each result that is past its limit, or close enough to it to go along."""
         for one in results(heap):
-            if not spared(one, heap.turn, self.quotable_idle):
-                yield from self._judge(heap, one)
+            if one.sent >= self.min_tokens or one.points:
+                yield from self._judge(one, heap.turn)
 
-    def _judge(self, heap: Heap, one: Resident) -> Iterator[Verdict]:
-        idle, limit, share = one.idle(heap.turn), *self._young(one)
-        old_limit, tenured = self._limit(one, self.old_idle), one.referenced - one.turn > self.young
-        if idle >= old_limit:
-            # What is already short has been dead for less long: only what is left of it counts, and only from now.
-            short = tenured or one.sent <= left_of(heap, one, share)
-            since, generation, share = (old_limit if short else min(limit, old_limit)), "old", self.old_keep
-        elif idle >= limit and not tenured:
-            since, generation = limit, "young"
-        else:
-            return
-        since = one.referenced + max(since, self.quotable_idle if one.quotable else 0)
-        yield from shortened(self.name, heap, one, share, f"{generation}, unused for {turns(idle)}", since)
+    def _judge(self, one: Resident, now: int) -> Iterator[Verdict]:
+        idle, density = self._young(one)
+        old, generation = self._limit(one, self.old_idle), "young"
+        if one.idle(now) >= ceil(old * self.early):
+            idle, density, generation = old, self.old_density, "old"
+        if one.idle(now) >= ceil(idle * self.early) and (not one.quotable or one.idle(now) >= self.quotable_idle):
+            reason = f"{generation}, unused for {turns(one.idle(now))}"
+            since = one.referenced + max(idle, self.quotable_idle if one.quotable else 0)
+            yield Verdict(one.id, self.name, "excerpt", reason, excerpt=self.keep, density=density, since=since)
 
     def _young(self, one: Resident) -> tuple[int, float]:
         if one.references:
-            return self._limit(one, self.idle_referenced), self.keep_referenced
-        return self._limit(one, self.idle), self.keep
+            return self._limit(one, self.idle_referenced), self.density_referenced
+        return self._limit(one, self.idle), self.density
 
     def _limit(self, one: Resident, idle: int) -> int:
-        return min(idle + self.learn * one.resurrected, _PATIENCE * idle)
+        """Turns that this result may be idle: by its size, and by what was learned of its tool."""
+        scale: float = min(_SLOWEST, (_SIZE / max(one.tokens, 1)) ** _EXPONENT)
+        return min(max(1, round(idle * scale)) + self.learn * one.resurrected, _PATIENCE * idle)

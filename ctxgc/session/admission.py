@@ -211,7 +211,10 @@ def _cell(arrival: Arrival, meter: Meter) -> NewCell:
     block = arrival.block
     call_id = block.call_id if block.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT) else ""
     tokens, pinned = meter.measure(block), arrival.pinned or _binds(block)
-    return NewCell(str(block.kind), arrival.tag, arrival.site, tokens, arrival.content, pinned, call_id, meter.exact)
+    fixed = block.path is None or (block.kind is Kind.THINKING and block.author is not Author.AGENT)
+    return NewCell(
+        str(block.kind), arrival.tag, arrival.site, tokens, arrival.content, pinned, call_id, meter.exact, fixed
+    )
 
 
 def _binds(block: Block) -> bool:

@@ -14,7 +14,7 @@ from ctxgc.core import stub
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
 from ctxgc.core.digest import excerpt
-from ctxgc.core.evacuation import Candidate, Plan, evacuate, plan
+from ctxgc.core.evacuation import Candidate, Plan, evacuate, plan, why
 from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.journal import Pace
 from ctxgc.core.nodes import Marks, Node
@@ -38,7 +38,7 @@ class Standing:
     """What could be collected from the history that ends at ``head``, before the next request is known.
 
     ``tokens`` are those of the whole request as it was sent, the tool list in it; ``due`` says whether a warm cache
-    suffices.
+    suffices; ``marked`` is how often the session's references had changed, which plans for several histories share.
     """
 
     head: int
@@ -47,6 +47,7 @@ class Standing:
     tokens: int
     surplus: int
     due: bool
+    marked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ class Collecting:
     policies: Sequence[Policy]
     pacer: Pacer
     mint: Callable[[bytes], str]
-    _rendered: dict[tuple[int, float, str, bool], tuple[int, Edit | None]] = field(default_factory=dict)
+    said: Callable[[str, int], bool] = lambda _term, _turn: False
+    _rendered: dict[tuple[int, float, float, str, bool], tuple[int, int, Edit | None]] = field(default_factory=dict)
 
     def standing(
         self,
@@ -83,13 +85,9 @@ class Collecting:
         path = state.path(head)
         residents: list[Resident] = []
         learned = _resurrections(state)
-        pointers: dict[int, int] = {}
+        pointers = {cell: edit.of for cell, edit in state.edits.items() if edit.of is not None}
         for node in path:
             residents += _residents(state, node, quotable, learned)
-            for cell in node.edits and node.cells:
-                edit = state.edits.get(cell)
-                if edit is not None and edit.of is not None:
-                    pointers[cell] = edit.of
             if node.depth % SLICE == SLICE - 1:
                 yield
         tokens = self._tokens(head, toolset)
@@ -99,20 +97,24 @@ class Collecting:
         found = plan(heap, self.policies, pointers, render)
         yield
         loads = tuple(self._load(candidate, head) for candidate in found.candidates)
-        decision = self.pacer.decide(loads, tariff, self._now(head, tokens, fresh, cold=False))
-        return Standing(head, found, loads, tokens, surplus, bool(decision.taken))
+        now = self._now(head, tokens, fresh, cold=False)
+        offers = [load for load in loads if _offered(load, tariff, now, forced=bool(surplus))]
+        decision = self.pacer.decide(offers, tariff, now)
+        return Standing(head, found, loads, tokens, surplus, bool(decision.taken), state.marked)
 
     def decide(
         self, standing: Standing, referred: frozenset[int], tariff: Tariff, fresh: int, *, cold: bool
     ) -> tuple[Decision, tuple[Candidate, ...]]:
         """What is collected now that the request is known; ``referred`` are the cells that its new messages need."""
         forced = bool(self.pacer.surplus(tariff, standing.tokens + fresh))
+        edits = ((cell, self.state.edits.get(cell)) for cell in referred)
+        referred |= {edit.of for _, edit in edits if edit is not None and edit.of is not None}
+        now = self._now(standing.head, standing.tokens, fresh, cold=cold)
         pairs = [
             (candidate, load)
             for candidate, load in zip(standing.plan.candidates, standing.loads, strict=True)
-            if candidate.edit.cell not in referred and (forced or load.urgency != "forced")
+            if candidate.edit.cell not in referred and _offered(load, tariff, now, forced=forced)
         ]
-        now = self._now(standing.head, standing.tokens, fresh, cold=cold)
         decision = self.pacer.decide([load for _, load in pairs], tariff, now)
         return decision, tuple(candidate for candidate, _ in pairs[: decision.taken])
 
@@ -128,7 +130,9 @@ class Collecting:
 
     def _now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
         pace = self.state.pace
-        return Circumstances(_turn(self.state, head), tokens, fresh, cold, pace.paid, pace.untouched)
+        toolset = self.state.heads[head].toolset if head in self.state.heads else -1
+        received = self.state.tokens(head, toolset, sent=False)
+        return Circumstances(_turn(self.state, head), tokens, fresh, cold, received, pace.paid, pace.untouched)
 
     def _load(self, candidate: Candidate, head: int) -> Load:
         """``behind`` is what of the history was sent from the cell's message on."""
@@ -145,20 +149,27 @@ class Collecting:
         ``offered`` says that the history offers the recall tool: then its stubs need not say how to see the rest.
         """
         assert verdict.excerpt is not None
-        key, marks = (resident.id, verdict.excerpt, verdict.action, offered), len(resident.marks)
+        key = resident.id, verdict.excerpt, verdict.density, why(verdict), offered
         known = self._rendered.get(key)
-        if known is None or known[0] != marks:
-            known = marks, self._edit(resident, verdict, texts(resident.id), count, offered=offered)
-            self._rendered[key] = known
-        return known[1] and replace(known[1], policy=verdict.policy, reason=verdict.reason)
+        if known is None or known[:2] != (len(resident.marks), resident.referenced):
+            edit = self._edit(resident, verdict, texts(resident.id), count, offered=offered)
+            known = self._rendered[key] = len(resident.marks), resident.referenced, edit
+        edit = known[2]
+        return edit and replace(edit, policy=verdict.policy, action=verdict.action, reason=verdict.reason)
 
     def _edit(
         self, resident: Resident, verdict: Verdict, text: str, count: Callable[[str], int], *, offered: bool
     ) -> Edit | None:
         assert verdict.excerpt is not None
-        part = excerpt(text, resident.tokens, verdict.excerpt, resident.marks)
+        # Of what was said later than that, nothing counts: an excerpt is the same whenever it is made.
+        known = partial(self._known, turn=resident.referenced + 1)
+        share = 0.0 if resident.points else verdict.excerpt  # what it holds is kept where it points to
+        part = excerpt(text, resident.tokens, share, resident.marks, verdict.density, known)
         handle = self.mint(self.state.cells[resident.id].content)
         return evacuate(resident, verdict, text, part, handle, count, offered=offered)
+
+    def _known(self, term: str, *, turn: int) -> bool:
+        return self.said(term, turn)
 
 
 def changed(state: State, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, str]]:
@@ -168,6 +179,14 @@ def changed(state: State, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, st
         node = state.nodes[state.owners[edit.cell]]
         found.setdefault(node.id, dict(node.edits))[edit.cell - node.cells[0]] = edit.text
     return found
+
+
+def _offered(load: Load, tariff: Tariff, now: Circumstances, *, forced: bool) -> bool:
+    """Whether a candidate comes into question: forced ones only where room is made, and early ones only where they
+    save a rewrite of their own later, which without a cache costs nothing."""
+    if load.urgency == "forced":
+        return forced
+    return load.since <= now.turn or tariff.read < tariff.write
 
 
 def _turn(state: State, head: int) -> int:
@@ -189,7 +208,7 @@ def _residents(
 ) -> Generator[Resident, None, None]:
     for number in node.cells:
         cell = state.cells[number]
-        if cell.kind not in _COLLECTED:
+        if cell.kind not in _COLLECTED or cell.fixed:
             continue
         marks = state.marks.get(number, _UNMARKED)
         gone, edit = state.overwritten.get(number), state.edits.get(number)
@@ -211,6 +230,7 @@ def _residents(
             quotable=number in quotable,
             resurrected=learned.get(cell.site.partition("(")[0], 0),
             edited=edit.action if edit else "",
+            points=edit is not None and edit.of is not None,
         )
 
 

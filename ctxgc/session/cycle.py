@@ -37,6 +37,7 @@ class Cycle:
         self.collecting = Collecting(state, kit.policies, _pacer(kit), mint)
         self.reported: set[str] = set()
         self._marker = Marker()
+        self.collecting.said = self._marker.said
         self._standing: OrderedDict[int, Standing] = OrderedDict()
 
     def collected(
@@ -89,15 +90,13 @@ class Cycle:
         tariff: Tariff,
         nothing: Collected,
     ) -> Generator[None, None, Collected]:
-        fresh, is_cold = (
-            fresh_tokens(self.state, found.parent, (draft.raw for draft in found.drafts)),
-            nothing.pace.cold,
-        )
+        fresh = fresh_tokens(self.state, found.parent, (draft.raw for draft in found.drafts))
+        is_cold = nothing.pace.cold
         standing = self._standing.get(found.parent)
-        if standing is None or (
-            not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh)
-        ):
+        if standing is None or standing.marked != self.state.marked:
             yield from self._catch_up(None)
+            standing = yield from self._plan(found.parent, body, meter, tariff)
+        if not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh):
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
         if not standing.loads or not (standing.due or is_cold or standing.surplus):
             return replace(nothing, pace=pace_of(Decision(), len(standing.loads), tariff, cold=is_cold))

@@ -88,8 +88,12 @@ class Eden:
 
     def _pins(self, tag: str, site: str) -> bool:
         """Whether the application has asked, by a policy, to keep what has this tag or comes from this site."""
-        pins = (getattr(policy, "pins", None) for policy in self.rules.policies)
-        return any(ask(tag, site) for ask in pins if callable(ask))
+        try:
+            pins = (getattr(policy, "pins", None) for policy in self.rules.policies)
+            return any(ask(tag, site) for ask in pins if callable(ask))
+        except Exception as error:  # a policy may be anyone's
+            self.faults.append(f"policy failed: {type(error).__name__}")
+            return True
 
     def _origin(self, block: Block) -> tuple[str, str]:
         """The tool's name and the allocation site; a result has those of its call."""

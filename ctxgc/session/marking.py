@@ -36,6 +36,7 @@ class Marker:
     _failures: Failures = field(default_factory=Failures)
     _calls: dict[str, tuple[str, str]] = field(default_factory=dict)
     _names: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _said: dict[str, int] = field(default_factory=dict)
 
     def catch_up(
         self, state: State, store: Store, codec: Codec, until: int | None = None
@@ -69,14 +70,21 @@ class Marker:
         """The cells that a message of the agent refers to; it becomes part of nothing."""
         return frozenset(edge.target for block in message.blocks for edge in self._edges(-1, block))
 
+    def said(self, term: str, turn: int) -> bool:
+        """Whether the agent, the user or the system had said a term by then: it stands in the context anyway."""
+        return self._said.get(term, turn + 1) <= turn
+
     def quotable(self) -> frozenset[int]:
-        """The cells that an edit may have to quote: the newest views of resources."""
-        return self._barrier.quoted()
+        """The cells that an edit may have to quote: the newest views of resources that the agent is editing."""
+        return self._barrier.in_use()
 
     def _node(
         self, node: Node, message: Message, edges: list[Edge], overwritten: list[Overwritten]
     ) -> Generator[None, None, None]:
         for cell, block in zip(node.cells, message.blocks, strict=True):
+            if block.author is not Author.TOOL:
+                for term in telling(block.text):
+                    self._said.setdefault(term, node.turn)
             if block.author is Author.AGENT:
                 edges += self._edges(cell, block)
                 if block.kind is Kind.TOOL_CALL:

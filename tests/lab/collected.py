@@ -6,21 +6,41 @@ The provider bills by the bytes it got: prefixes of at least ``LEAST`` tokens ar
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
-from ctxgc.core.journal import AnyEntry, Settlement, Usage, decode
+from ctxgc.core.block import Kind
+from ctxgc.core.heap import Heap
+from ctxgc.core.journal import AnyEntry, Collection, Settlement, Usage, decode
 from ctxgc.core.pacer import Pacer
-from ctxgc.core.policy import Policy
-from ctxgc.policies import preset
+from ctxgc.core.policy import Policy, Verdict
+from ctxgc.lab.moments import Moment, moment
+from ctxgc.policies import from_config
 from ctxgc.session import Kit, Prepared, Session
 from ctxgc.store import Store
 from tests.session.scripts import Dict, agent, body, call, history, kit, result, system, user
 
 KEY = b"\xcc" * 32
+POLICY = "dedup,tests.lab.collected:Idle"
 STEP, LEAST = 128, 1024
 SOON = Pacer(regret=0.5)
 NAMES = ("parse_config", "load_session", "render_page", "merge_branch", "close_ledger", "open_socket", "trim_history")
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Shorten results that nothing referred to for some turns."""
+
+    idle: int = 3
+    keep: float = 0.2
+    name: str = "idle"
+
+    def propose(self, heap: Heap) -> Iterable[Verdict]:
+        for one in heap.residents:
+            if one.kind is Kind.TOOL_RESULT and one.idle(heap.turn) >= self.idle and not one.edited:
+                since = one.referenced + self.idle
+                yield Verdict(one.id, self.name, "excerpt", "unused for long", excerpt=self.keep, since=since)
 
 
 def listing(number: int, lines: int = 150) -> str:
@@ -38,7 +58,7 @@ def turn(number: int, *, says: str | None = None) -> list[Dict]:
 
 def bodies(length: int = 16) -> list[bytes]:
     """The requests of the session; in the ninth, the agent comes back to what it read second."""
-    messages: list[Dict] = [system(), user("find the bug")]
+    messages: list[Dict] = [system(listing(0)), user("find the bug")]
     made = [body(messages)]
     for number in range(1, length):
         says = f"look at {NAMES[1]}_1_17 again" if number == 8 else None
@@ -50,7 +70,7 @@ def bodies(length: int = 16) -> list[bytes]:
 def collecting_kit(store: Store, policies: Sequence[Policy] | None = None, **changes: object) -> Kit:
     """A kit that collects residents soon; a request a second."""
     ticks = itertools.count(1_700_000_000)
-    chosen = preset("generational") if policies is None else policies
+    chosen = from_config(POLICY) if policies is None else policies
     return kit(store, chosen, **{"clock": lambda: float(next(ticks)), "pacer": SOON, **changes})
 
 
@@ -80,3 +100,12 @@ def billed(session: Session, prepared: Prepared, shared: int) -> Usage:
 
 def entries(store: Store, key: bytes = KEY) -> list[AnyEntry]:
     return [decode(stored.body) for stored in store.entries(key)]
+
+
+def collecting(log: Sequence[AnyEntry]) -> list[int]:
+    """The numbers of the requests with which residents went."""
+    return [one.number for one in (moment(log, at) for at in range(1, moment(log, -1).requests + 1)) if _went(one)]
+
+
+def _went(one: Moment) -> bool:
+    return any(isinstance(entry, Collection) and entry.generation != "eden" for entry in one.own)

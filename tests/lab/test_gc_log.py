@@ -12,7 +12,7 @@ from ctxgc.core.journal import Allocation, AnyEntry, Settlement
 from ctxgc.lab.gc_log import GcLog, gc_log
 from ctxgc.session import Session
 from ctxgc.store import open_store
-from tests.lab.collected import LEAST, STEP, bodies, collecting_kit, entries, run
+from tests.lab.collected import LEAST, STEP, bodies, collecting, collecting_kit, entries, run
 from tests.telemetry.helpers import PRICE
 
 
@@ -30,14 +30,13 @@ def read(log: list[AnyEntry]) -> GcLog:
 
 def test_each_collection_says_why_and_what(recorded: tuple[Session, list[AnyEntry]]) -> None:
     log = read(recorded[1])
-    assert [(made.generation, made.trigger) for made in log.made] == [
-        ("eden", ""),
-        ("major", "rent"),
-        ("major", "rent"),
-    ]
+    residents = [made for made in log.made if made.generation != "eden"]
+    assert [made.turn for made in residents] == collecting(recorded[1])
+    assert {made.trigger for made in residents} == {"rent"}
+    assert [(made.turn, made.trigger) for made in log.made if made.generation == "eden"] == [(6, "")]
     for made in log.made:
         assert made.cells >= 1
-        assert made.context_before - made.context_after == pytest.approx(made.before - made.after, rel=0.2)
+        assert made.context_before - made.context_after == made.before - made.after > 0
 
 
 def test_what_was_predicted_is_what_is_billed_but_for_the_steps_of_the_cache(

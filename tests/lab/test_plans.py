@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given, settings
 
 from ctxgc.core.journal import Collection
-from ctxgc.core.pacer import Pacer
+from ctxgc.core.pacer import Pacer, Tariff
+from ctxgc.lab.explained import explained
 from ctxgc.lab.moments import moment
 from ctxgc.lab.plans import rebuild
-from ctxgc.policies import from_config, preset
+from ctxgc.policies import preset
+from ctxgc.policies.dedup import Dedup
 from ctxgc.session import Session
 from ctxgc.store import Store, open_store
-from tests.lab.collected import KEY, SOON, bodies, collecting_kit, entries, run, turn
-from tests.session.scripts import Dict, agent, body, restored, send, system, user
+from tests.lab.collected import KEY, Idle, bodies, collecting, collecting_kit, entries, run, turn
+from tests.session.scripts import KEY as SCRIPTED
+from tests.session.scripts import Dict, Script, agent, body, drive, memory, restored, scripts, send, system, user
 
 REQUESTS = 22
 
@@ -27,19 +31,9 @@ def store() -> Iterator[Store]:
     opened.close()
 
 
-def collected(log: list) -> list[int]:
-    """The requests with which residents went."""
-    found = (moment(log, number) for number in range(1, moment(log, -1).requests + 1))
-    return [
-        one.number
-        for one in found
-        if any(isinstance(entry, Collection) and entry.generation != "eden" for entry in one.own)
-    ]
-
-
 def test_every_plan_comes_to_the_edits_and_the_figures_that_were_applied(store: Store) -> None:
     log = entries(store)
-    assert len(collected(log)) == 2
+    assert len(collecting(log)) >= 2
     for number in range(1, REQUESTS + 1):
         at = moment(log, number)
         again, pace = rebuild(at, collecting_kit(store), KEY), at.entry.pace
@@ -53,33 +47,32 @@ def test_every_plan_comes_to_the_edits_and_the_figures_that_were_applied(store: 
     "changes",
     [
         {"policies": preset("eden")},
-        {"policies": from_config("generational@generational.old_keep=0.3")},
-        {"pacer": Pacer(regret=0.0)},
+        {"policies": (Dedup(), Idle(keep=0.3))},
+        {"pacer": Pacer(patience=50.0)},
     ],
 )
 def test_control_with_other_policies_or_patience_the_plan_is_another_and_says_so(
     store: Store, changes: dict[str, object]
 ) -> None:
     log = entries(store)
-    again = [rebuild(moment(log, number), collecting_kit(store, **changes), KEY) for number in collected(log)]
+    again = [rebuild(moment(log, number), collecting_kit(store, **changes), KEY) for number in collecting(log)]
     assert not any(one.agrees for one in again)
 
 
 def test_the_offers_are_those_that_went_and_those_that_wait(store: Store) -> None:
     log = entries(store)
-    (number, *_) = collected(log)
+    (number, *_) = collecting(log)
     before, then = (rebuild(moment(log, at), collecting_kit(store), KEY) for at in (number - 1, number))
     assert before.offers
     assert not any(offer.taken for offer in before.offers)
     assert sum(offer.taken for offer in then.offers) == then.decision.taken
-    for offer in before.offers:
-        assert offer.figures is not None
-        assert offer.figures.rent < SOON.patience * offer.figures.price or offer.figures.price > 0
+    assert all(offer.figures is not None and offer.load.saved > 0 for offer in before.offers)
+    assert [offer.figures.dead for offer in then.offers if offer.figures][then.decision.taken - 1] == then.decision.dead
 
 
 def test_the_state_is_that_of_the_request_as_it_left(store: Store) -> None:
     log = entries(store)
-    (number, *_) = collected(log)
+    (number, *_) = collecting(log)
     at = moment(log, number)
     again = rebuild(at, collecting_kit(store), KEY)
     edits = [edit for entry in at.own if isinstance(entry, Collection) for edit in entry.edits]
@@ -115,8 +108,30 @@ def test_also_where_a_session_branches_is_retried_and_restarts() -> None:
                 send(session, text)
         session.flush()
         log = entries(with_store)
-        assert collected(log)
+        assert collecting(log)
         for number in range(1, moment(log, -1).requests + 1):
             assert rebuild(moment(log, number), collecting_kit(with_store), KEY).agrees, number
     finally:
         with_store.close()
+
+
+def at_once() -> dict[str, object]:
+    """What makes a kit collect all that it may, however little that is."""
+    policies, tariff = (Dedup(min_tokens=16), Idle(idle=1, keep=0.0)), Tariff(least=0)
+    return {"policies": policies, "pacer": Pacer(patience=0.0, regret=10.0), "tariff": lambda _model: tariff}
+
+
+@given(scripts())
+@settings(max_examples=25, deadline=None)
+def test_whatever_a_client_sends_the_plan_is_made_again_and_every_cell_has_its_verdict(script: Script) -> None:
+    with memory() as opened:
+        changes = at_once()
+        drive(script, collecting_kit(opened, **changes))
+        log = entries(opened, SCRIPTED)
+        for number in range(1, moment(log, -1).requests + 1):
+            at = moment(log, number)
+            again = rebuild(at, collecting_kit(opened, **changes), SCRIPTED)
+            assert again.agrees, number
+            found = explained(at, again)
+            tokens = again.state.tokens(at.entry.head, at.entry.toolset, sent=True)
+            assert sum(line.sent for line in found) == tokens

@@ -15,19 +15,18 @@ from ctxgc.lab.gc_log import gc_log
 from ctxgc.lab.links import Links
 from ctxgc.lab.moments import moment
 from ctxgc.lab.plans import rebuild
-from ctxgc.policies import preset
 from ctxgc.session import Kit
 from ctxgc.store import Store, open_store
 from tests.session.growing import LISTING
 from tests.session.recalls import Reading, recalling
 from tests.session.scripts import KEY
-from tests.session.test_collected_recalls import OTHER, handle
+from tests.session.test_collected_recalls import OTHER, POLICIES, handle
 
 WARM = Tariff(least=0)
 
 
 def used(store: Store) -> Kit:
-    return recalling(store, preset("generational"), tariff=lambda _: WARM, pacer=Pacer(patience=0, regret=9))
+    return recalling(store, POLICIES, tariff=lambda _: WARM, pacer=Pacer(patience=0, regret=9))
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,7 @@ def resident(
     overcome: bool = False,
     quotable: bool = False,
     resurrected: int = 0,
+    points: bool = False,
 ) -> Resident:
     return Resident(
         id=cell,
@@ -50,6 +51,7 @@ def resident(
         overcome=overcome,
         quotable=quotable,
         resurrected=resurrected,
+        points=points,
     )
 
 
@@ -94,6 +96,7 @@ def _properties() -> st.SearchStrategy[dict[str, object]]:
             "overcome": st.booleans(),
             "quotable": st.booleans(),
             "resurrected": st.integers(0, 30),
+            "points": st.booleans(),
         }
     )
 

@@ -1,3 +1,5 @@
+"""Generational: how long a result may be idle, what it leaves then, and from when on it counts as dead."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,73 +7,181 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxgc.core.heap import Resident
+from ctxgc.core.policy import Verdict
 from ctxgc.policies.generational import Generational
-from tests.policies.residents import heap, lifetime, proposed, resident
+from tests.policies.residents import cells, heap, lifetime, proposed, resident
+
+SIZE = 2500
+"""Tokens of a result for which the limits are what they are set to."""
+PUNCTUAL = Generational(early=1)
+"""Names nothing before it is dead."""
 
 
-def said(one: Resident, now: int, policy: Generational | None = None) -> tuple[float | None, str, int] | None:
+def said(one: Resident, now: int, policy: Generational | None = None) -> Verdict | None:
     found = proposed(policy or Generational(), heap(one, now=now))
-    return (found[0].excerpt, found[0].reason, found[0].since) if found else None
+    return found[0] if found else None
+
+
+def limit(one: Resident, policy: Generational = PUNCTUAL) -> int:
+    """After how many idle turns a result is dead."""
+    return lifetime(policy, one, until=200)[0] - one.referenced
+
+
+# The young generation
 
 
 def test_a_result_that_nothing_refers_to_dies_young() -> None:
-    one = resident(turn=5)
-    assert said(one, 7) is None
-    assert said(one, 8) == (0.2, "young, unused for 3 turns", 8)
+    one = resident(7, turn=5, tokens=SIZE)
+    assert said(one, 8, PUNCTUAL) is None
+    reason = "young, unused for 4 turns"
+    assert proposed(PUNCTUAL, heap(one, now=9)) == [
+        Verdict(7, "generational", "excerpt", reason, excerpt=0.4, density=0.055, since=9)
+    ]
 
 
-def test_one_that_was_used_early_lives_a_little_longer_and_leaves_more() -> None:
-    one = resident(turn=5, referenced=7, references=1)
-    assert said(one, 10) is None
-    assert said(one, 11) == (0.3, "young, unused for 4 turns", 11)
-
-
-def test_one_that_was_used_late_is_old_and_waits() -> None:
-    one = resident(turn=5, referenced=10, references=1)
-    assert said(one, 17) is None
-    assert said(one, 18) == (0.1, "old, unused for 8 turns", 18)
-
-
-def test_what_died_young_leaves_less_when_it_is_old() -> None:
-    assert said(resident(turn=5), 13) == (0.1, "old, unused for 8 turns", 8)
-    assert said(resident(turn=5, sent=200), 12) is None
-    assert said(resident(turn=5, sent=200), 13) == (0.1, "old, unused for 8 turns", 13)
+def test_one_that_was_used_lives_a_little_longer_and_keeps_more_lines() -> None:
+    one = resident(turn=5, referenced=7, references=1, tokens=SIZE)
+    assert said(one, 11, PUNCTUAL) is None
+    verdict = said(one, 12, PUNCTUAL)
+    assert verdict is not None
+    assert (verdict.density, verdict.since, verdict.reason) == (0.03, 12, "young, unused for 5 turns")
 
 
 def test_a_reference_brings_it_back_to_life() -> None:
     assert said(resident(turn=5, referenced=12, references=2), 13) is None
 
 
+def test_what_is_nearly_dead_goes_along_with_others() -> None:
+    one = resident(turn=5, tokens=SIZE)
+    assert lifetime(Generational(), one)[0] == 8
+    verdict = said(one, 8)
+    assert verdict is not None
+    assert (verdict.since, verdict.urgency) == (9, "priced"), "not due before the turn to come"
+
+
+@pytest.mark.parametrize(("early", "first"), [(0.0, 6), (0.1, 6), (0.5, 7), (0.6, 8), (1.0, 9)])
+def test_how_near_is_a_share_of_the_limit(early: float, first: int) -> None:
+    policy, one = Generational(early=early), resident(turn=5, tokens=SIZE)
+    assert lifetime(policy, one)[0] == first
+    assert {verdict.since for now in range(first, 10) if (verdict := said(one, now, policy))} == {9}
+
+
+# The old generation
+
+
+def test_what_is_left_of_it_goes_when_it_is_old() -> None:
+    left = resident(turn=5, tokens=SIZE, sent=900)
+    before, verdict = said(left, 5 + 21, PUNCTUAL), said(left, 5 + 22, PUNCTUAL)
+    assert before is not None
+    assert verdict is not None
+    assert before.density < verdict.density == 0.4
+    assert (verdict.since, verdict.reason, verdict.excerpt) == (27, "old, unused for 22 turns", 0.4)
+
+
+def test_one_that_was_used_is_old_as_late_as_any() -> None:
+    used = resident(turn=5, referenced=9, references=3, tokens=SIZE)
+    verdict = said(used, 9 + 22, PUNCTUAL)
+    assert verdict is not None
+    assert (verdict.density, verdict.since) == (0.4, 31)
+
+
+# Sizes
+
+LIMITS = [(0, 6, 33), (100, 6, 33), (600, 6, 33), (1000, 5, 29), (SIZE, 4, 22), (5000, 3, 18), (20_000, 2, 12)]
+
+
+@pytest.mark.parametrize(("tokens", "young", "old"), [*LIMITS, (10**6, 1, 4)])
+def test_a_large_result_waits_less_and_a_small_one_half_as_long_again_at_most(
+    tokens: int, young: int, old: int
+) -> None:
+    one = resident(tokens=tokens, sent=500)
+    assert limit(one) == young
+    assert limit(one, Generational(early=1, idle=99)) == old, "old before it is past the limit of the young"
+
+
+def test_what_counts_is_the_size_as_it_came() -> None:
+    assert limit(resident(tokens=20_000, sent=200)) == limit(resident(tokens=20_000))
+    assert limit(resident(tokens=20_000, sent=200)) != limit(resident(tokens=200))
+
+
+def later_for_larger(policy: Generational, sizes: list[int]) -> bool:
+    """Whether a larger result ever has to wait longer than a smaller one."""
+    limits = [limit(resident(tokens=tokens, sent=1000), policy) for tokens in sorted(sizes)]
+    return limits != sorted(limits, reverse=True)
+
+
+@given(st.lists(st.integers(0, 10**7), min_size=2, max_size=4), st.integers(1, 9), st.integers(0, 9))
+def test_no_larger_result_waits_longer(sizes: list[int], idle: int, learn: int) -> None:
+    assert not later_for_larger(Generational(early=1, idle=idle, learn=learn), sizes)
+
+
+def test_the_check_notices_that_a_larger_one_waits_longer() -> None:
+    class Kind(Generational):
+        def _limit(self, one: Resident, idle: int) -> int:
+            return idle + one.tokens // 1000
+
+    assert later_for_larger(Kind(early=1), [100, 5000])
+
+
+def test_small_results_stay_whole_but_not_pointers() -> None:
+    found = [resident(0, sent=99), resident(1, sent=100), resident(2, sent=9, points=True), resident(3, sent=0)]
+    assert cells(Generational(), heap(*found)) == [1, 2]
+    assert cells(Generational(min_tokens=0), heap(*found)) == [0, 1, 2, 3]
+    assert cells(Generational(min_tokens=10**6), heap(*found)) == [2]
+
+
+# What is learned, and what an edit may quote
+
+
 def test_each_recall_of_a_tool_raises_its_limits() -> None:
-    assert [lifetime(Generational(), resident(resurrected=times))[0] - 5 for times in (0, 1, 2, 9)] == [3, 5, 7, 12]
-    assert lifetime(Generational(learn=0), resident(resurrected=9))[0] - 5 == 3
+    assert [limit(resident(tokens=SIZE, resurrected=times)) for times in (0, 1, 2, 5)] == [4, 6, 8, 14]
+    assert limit(resident(tokens=SIZE, resurrected=9), Generational(early=1, learn=0)) == 4
 
 
 def test_limits_are_raised_to_four_times_at_most() -> None:
-    assert said(resident(turn=5, referenced=10, resurrected=99), 10 + 31) is None
-    assert said(resident(turn=5, referenced=10, resurrected=99), 10 + 32) is not None
+    assert limit(resident(tokens=SIZE, resurrected=99)) == 16
+    assert limit(resident(tokens=SIZE, references=1, resurrected=99)) == 20
 
 
 def test_the_newest_view_of_a_resource_stays_longer() -> None:
-    view = resident(turn=5, quotable=True)
-    assert lifetime(Generational(), view)[0] == 17
-    assert lifetime(Generational(quotable_idle=0), view) == []
-    assert said(view, 20) == (0.1, "old, unused for 15 turns", 17)
+    view = resident(turn=5, tokens=SIZE, quotable=True)
+    assert lifetime(Generational(), view)[0] == 5 + 12
+    first = said(view, 5 + 12)
+    assert first is not None
+    assert first.since >= 5 + 12
+    assert lifetime(Generational(quotable_idle=0), view) == lifetime(Generational(), resident(turn=5, tokens=SIZE))
 
 
-@given(
-    st.integers(0, 9), st.integers(0, 2), st.integers(0, 20), st.booleans(),
-    st.builds(Generational, young=st.integers(0, 6), idle=st.integers(1, 9), old_idle=st.integers(1, 9)),
-)  # fmt: skip
-def test_what_is_dead_stays_dead_and_since_the_same_turn_or_none_before(
-    later: int, references: int, resurrected: int, quotable: bool, policy: Generational
-) -> None:
-    one = resident(
-        turn=5, referenced=5 + later, references=references, resurrected=resurrected, quotable=quotable
-    )  # fmt: skip
-    dead = lifetime(policy, one, until=60)
-    assert dead == list(range(dead[0], 60))
-    assert {said(one, now, policy)[2] for now in dead} == {dead[0]}  # type: ignore[index]
+# What holds of all
+
+
+def policies() -> st.SearchStrategy[Generational]:
+    return st.builds(
+        Generational,
+        idle=st.integers(1, 9),
+        idle_referenced=st.integers(1, 9),
+        old_idle=st.integers(1, 30),
+        early=st.floats(0, 1),
+        learn=st.integers(0, 3),
+        quotable_idle=st.integers(0, 20),
+    )
+
+
+def ones() -> st.SearchStrategy[Resident]:
+    return st.builds(
+        lambda later, **more: resident(turn=5, referenced=5 + later, sent=500, **more),
+        st.integers(0, 9),
+        tokens=st.integers(0, 50_000),
+        references=st.integers(0, 2),
+        resurrected=st.integers(0, 20),
+        quotable=st.booleans(),
+    )
+
+
+@given(ones(), policies())
+def test_what_is_named_stays_named_until_it_is_referred_to(one: Resident, policy: Generational) -> None:
+    named = lifetime(policy, one, until=180)
+    assert named == list(range(named[0], 180))
 
 
 def test_a_limit_that_only_looks_at_age_would_bring_the_dead_back() -> None:
@@ -83,21 +193,58 @@ def test_a_limit_that_only_looks_at_age_would_bring_the_dead_back() -> None:
     assert dead != list(range(dead[0], 20))
 
 
+def too_early(one: Resident, policy: Generational) -> list[int]:
+    """The turns at which a result is named before its share of the time it has until it is dead."""
+    found = ((now, said(one, now, policy)) for now in range(one.referenced, 100))
+    return [
+        now for now, verdict in found if verdict and one.idle(now) < policy.early * (verdict.since - one.referenced)
+    ]
+
+
+@given(ones(), policies())
+def test_nothing_is_named_before_its_share_of_the_time_is_over(one: Resident, policy: Generational) -> None:
+    wait = policy.quotable_idle if one.quotable else 0
+    assert all(one.idle(now) >= wait for now in too_early(one, policy))
+    assert one.quotable or not too_early(one, policy)
+
+
+def test_the_check_notices_what_is_named_too_early() -> None:
+    class Hasty(Generational):
+        def propose(self, heap):  # type: ignore[no-untyped-def]
+            return (Verdict(one.id, "hasty", "excerpt", "now", since=one.referenced + 9) for one in heap.residents)
+
+    assert too_early(resident(turn=5), Hasty()) == [5, 6, 7, 8, 9, 10]
+
+
+def test_nothing_is_named_beyond_results() -> None:
+    from ctxgc.core.block import Kind
+
+    others = [resident(n, kind=kind) for n, kind in enumerate((Kind.TEXT, Kind.THINKING, Kind.TOOL_CALL))]
+    assert cells(Generational(), heap(*others, resident(8, pinned=True), resident(9))) == [9]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"young": -1},
         {"idle": 0},
         {"idle_referenced": 0},
         {"old_idle": 0},
         {"learn": -1},
-        {"keep": 1.5},
-        {"keep_referenced": -1},
-        {"old_keep": 2},
+        {"min_tokens": -1},
         {"quotable_idle": -1},
+        {"keep": 1.5},
+        {"early": -0.1},
+        {"early": float("nan")},
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
     (name,) = wrong
     with pytest.raises(ValueError, match=rf"^{name} is"):
         Generational(**wrong)
+
+
+@pytest.mark.parametrize("name", ["density", "density_referenced", "old_density"])
+@pytest.mark.parametrize("value", [-0.1, float("nan")])
+def test_a_density_below_nothing_is_refused(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match="density"):
+        Generational(**{name: value})  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Conversations of every shape that clients send, from a source of chance: what servers take, and some that they do not.
+"""Conversations of every shape that clients send, from a source of chance: what servers take, and some more.
 
 The same source gives the same conversation. Every request is a whole body, as a client would send it.
 """
@@ -17,7 +17,18 @@ ECHO = "[ctxgc:aaaaaaaaaaaaaaaa lines 1-2 of 3 not shown]"
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 TOOLS = ("search", "Read", "bash", "read_file", "edit_file", "find_pages", "list_dir", "")
 PATHS = ("src/app.py", "src/app.py", "README.md", "lib/deep/util.ts", "/etc/hosts")
-ODD_TEXTS = ("", " ", "\n\n", "ok", "\ud800 lone", "部署前请勿删除表\n" * 40, ECHO, "Error: no such file", "null", "x" * 3000)
+ODD_TEXTS = (
+    "",
+    " ",
+    "\n\n",
+    "ok",
+    "\ud800 lone",
+    "部署前请勿删除表\n" * 40,
+    ECHO,
+    "Error: no such file",
+    "null",
+    "x" * 3000,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +98,15 @@ class Author:
         """The opening: a system or developer prompt or none, and the task."""
         chance = self.chance
         self.messages += chance.choice(([], [system("be brief")], [{"role": "developer", "content": "rules v1"}]))
-        self.messages.append(user(chance.choice(("do it", "Never push to main. " * 3, [IMAGE, _text("what is this?")]))))
+        self.messages.append(
+            user(chance.choice(("do it", "Never push to main. " * 3, [IMAGE, _text("what is this?")])))
+        )
 
     def turn(self) -> None:
         """One reply of the agent, with what follows it."""
         chance = self.chance
         kinds: Sequence[Callable[[], None]] = (
-            self.calls, self.calls, self.calls, self.calls, self.talk, self.legacy, self.orphan, self.rule, self.pending,
+            *[self.calls] * 4, self.talk, self.legacy, self.orphan, self.rule, self.pending,
         )  # fmt: skip
         chance.choice(kinds)()
 
@@ -105,7 +118,9 @@ class Author:
             ids.append(chance.choice((f"c{self.number}", f"c{self.number}", f"f:{index}")))
         self._ask(ids)
         for one in chance.sample(ids, len(ids)):
-            more: Dict = chance.choice(({}, {}, {}, {"ctxgc": {"pin": True}}, {"ctxgc": {"tag": "notes"}}, {"name": "n"}))
+            more: Dict = chance.choice(
+                ({}, {}, {}, {"ctxgc": {"pin": True}}, {"ctxgc": {"tag": "notes"}}, {"name": "n"})
+            )
             self.messages.append(result(one, content(chance), **more))
         if chance.randrange(12) == 0:
             self.messages.append(result(ids[-1], "late"))
@@ -157,14 +172,14 @@ class Author:
     def _thinking(self) -> Dict:
         thought = f"I saw value_{self.chance.randint(0, 99)} before. " * self.chance.choice((1, 40))
         signed = {"reasoning_content": thought, "reasoning_details": [{"type": "text", "text": thought}]}
-        return self.chance.choice(({}, {}, {"reasoning_content": thought}, {"reasoning": thought}, signed))  # type: ignore[no-any-return]
+        return self.chance.choice(({}, {}, {"reasoning_content": thought}, {"reasoning": thought}, signed))
 
 
 def _text(words: str) -> Dict:
     return {"type": "text", "text": words}
 
 
-def story(chance: Random, turns: int = 12) -> Story:
+def story(chance: Random, turns: int = 12, *, branches: bool = True) -> Story:
     """A client's requests: growing, sent again, branched, with helper calls, moved markers, pauses and restarts."""
     author = Author(chance, chance.choice(STYLES))
     author.begin()
@@ -175,7 +190,7 @@ def story(chance: Random, turns: int = 12) -> Story:
             told.append(Request(body([system("name it"), user("x")], author.style, model="gpt-5-mini")))
         elif kind == "restart":
             told.append(None)
-        elif kind == "branch":
+        elif kind == "branch" and branches:
             author.branch()
         for _ in range(chance.choice((1, 1, 2)) if kind == "turn" else 0):
             author.turn()

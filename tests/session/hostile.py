@@ -10,15 +10,16 @@ from random import Random
 
 from ctxgc.core import stub
 from ctxgc.core.heap import Heap
-from ctxgc.core.journal import AnyEntry, Bypass, Collection, decode
+from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, decode
 from ctxgc.core.pacer import Pacer, Tariff
 from ctxgc.core.policy import Policy, Verdict
 from ctxgc.policies import preset
 from ctxgc.session import Kit, Prepared, Session
+from ctxgc.session.originals import content
 from ctxgc.store import Store
 from ctxgc.wire import openai_chat_rules
 from tests.session import checks, rules
-from tests.session.histories import ECHO, Story
+from tests.session.histories import ECHO, Request
 from tests.session.scripts import Known, fresh, history, kit, restored, settle
 
 WORDS = ("unused", "", ECHO, "x]", "a\nb", "\ud800", "7 turns", "[ctxgc:", "ｃtxgc: ]" * 9, "…")
@@ -72,7 +73,7 @@ class Hostile:
         turn = Random(f"{self.seed} {heap.turn}")
         if turn.randrange(25) == 0:
             raise LookupError("on purpose")
-        for cell in (*(one.id for one in (*heap.eden, *heap.residents)), -1, 10**9):
+        for cell in (*(one.id for one in heap.eden), *(one.id for one in heap.residents), -1, 10**9):
             chance = Random(f"{self.seed} {heap.turn} {cell}")
             for said in chance.choices(self.menu, k=chance.choice((0, 1, 1, 2))):
                 yield replace(said, cell=cell)
@@ -139,8 +140,13 @@ class Witness:
         for raw, out in zip(came, left, strict=True):
             for old, new in zip(decoded(raw).blocks, decoded(out).blocks, strict=True) if raw != out else ():
                 for handle in stub.handles(new.text) if new.text != old.text else ():
-                    if session.recall(handle) != old.text:
+                    if self._behind(session, handle) != old.text:
                         yield "a handle leads to something else"
+
+    def _behind(self, session: Session, handle: str) -> str | None:
+        """What a handle leads to, read without a trace: recalls change what is planned."""
+        cell = session.state.by_handle.get(handle)
+        return None if cell is None else content(session.state, self.used.store, self.used.codec, cell)
 
     def _pins(self, came: Sequence[bytes], left: Sequence[bytes]) -> Iterator[str]:
         decoded = self.used.codec.decode
@@ -159,7 +165,7 @@ class Witness:
         edited: bool,
     ) -> Iterator[str]:
         exact, state = b"", session.state
-        head = next((entry.head for entry in reversed(entries) if getattr(entry, "head", None) is not None), -1)
+        head = next((entry.head for entry in reversed(entries) if isinstance(entry, Allocation)), -1)
         path = state.path(head)
         for depth, (raw, out) in enumerate(zip(came, left, strict=True)):
             exact = hashlib.sha256(exact + raw).digest()
@@ -172,7 +178,9 @@ class Witness:
             self._sent[exact] = out, len(entries)
 
 
-def tell(story: Story, used: Kit, clock: list[float], *, forgetful: bool = False) -> tuple[Counted, list[bytes]]:
+def tell(
+    story: Sequence[Request | None], used: Kit, clock: list[float], *, forgetful: bool = False
+) -> tuple[Counted, list[bytes]]:
     """Send a story's requests; what was seen, and what was sent. ``forgetful`` restarts before every request."""
     session, witness, sent = fresh(used), Witness(used), []
     for step in story:
@@ -192,7 +200,7 @@ def tell(story: Story, used: Kit, clock: list[float], *, forgetful: bool = False
 def _end(session: Session, used: Kit, counted: Counted) -> None:
     """What must hold of a session as a whole."""
     session.flush()
-    for check in (checks.rebuilds, checks.originals):
+    for check in (_recalled, checks.rebuilds, checks.originals):
         try:
             check(session, used)
         except AssertionError:
@@ -203,6 +211,12 @@ def _end(session: Session, used: Kit, counted: Counted) -> None:
     counted.edits += sum(len(entry.edits) for entry in collections)
     counted.residents += sum(len(entry.edits) for entry in collections if entry.generation != "eden")
     counted.histories += 1
+
+
+def _recalled(session: Session, used: Kit) -> None:
+    """Every handle of the journal leads to the content of its cell."""
+    checks.recalled(session)
+    session.flush()
 
 
 def equipped(store: Store, policies: Sequence[Policy], tariff: Tariff, pacer: Pacer) -> tuple[Kit, list[float]]:

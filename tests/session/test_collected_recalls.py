@@ -15,7 +15,6 @@ from ctxgc.core.journal import Allocation, Insertion
 from ctxgc.core.pacer import Tariff
 from ctxgc.core.policy import Verdict
 from ctxgc.lab.carried import carried
-from ctxgc.policies import preset
 from ctxgc.policies.keep_last_n import KeepLastN
 from ctxgc.session import pacing, projection
 from ctxgc.session.originals import disagreements
@@ -28,12 +27,13 @@ from tests.session.scripts import EAGER, Known, Script, memory, scripts
 from tests.session.test_recalls import RECALLS, figures, play
 
 WARM = Tariff(least=0)
+POLICIES = (KeepLastN(n=4),)
 OTHER = LISTING.replace("row", "line").replace("shelf", "drawer")
 
 
 def reading(store: Store, **changes: Any) -> Reading:
     """A conversation in which whatever is dead goes at once."""
-    return Reading(recalling(store, preset("generational"), **{"tariff": lambda _: FREE, **changes}))
+    return Reading(recalling(store, POLICIES, **{"tariff": lambda _: FREE, **changes}))
 
 
 def handle(messages: Iterable[dict[str, Any]]) -> str:
@@ -164,7 +164,7 @@ class Watching:
 def test_a_recall_by_the_model_raises_what_is_known_of_the_tool() -> None:
     with memory() as store:
         watching = Watching()
-        told = Reading(recalling(store, (*preset("generational"), watching), tariff=lambda _: FREE))
+        told = Reading(recalling(store, (*POLICIES, watching), tariff=lambda _: FREE))
         told.say(LISTING)
         told.turns(6)
         assert watching.seen["lookup"].resurrected == 0
