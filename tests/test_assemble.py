@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ctxgc import assemble
 from ctxgc.assemble import make_kit, prices, source_of
+from ctxgc.core.pacer import Pacer, Tariff
+from ctxgc.tokens import TokenDataUnavailable
+from ctxgc.tokens.tariffs import tariff_of
 from tests.session.scripts import memory
 
 
@@ -48,3 +52,44 @@ def test_prices_are_known_for_known_models_only() -> None:
     price = prices()
     assert price("gpt-5") is not None
     assert price("no such model") is None
+
+
+# What the pacer is given
+
+
+def test_a_models_tariff_is_that_of_the_price_table_and_made_once() -> None:
+    with memory() as store:
+        kit = make_kit(store, ())
+        assert kit.tariff("gpt-5") == tariff_of("gpt-5", prices()("gpt-5"))
+        assert kit.tariff("gpt-5") is kit.tariff("gpt-5")
+        assert kit.tariff("gpt-5") != kit.tariff("claude-opus-5-5")
+
+
+def test_a_model_without_a_price_has_the_commonest_tariff() -> None:
+    with memory() as store:
+        kit = make_kit(store, ())
+        assert kit.tariff("no such model") == kit.tariff("") == Tariff()
+
+
+def test_any_number_of_models_has_tariffs() -> None:
+    with memory() as store:
+        kit = make_kit(store, ())
+        assert all(kit.tariff(f"model-{number}") == Tariff() for number in range(200))
+
+
+def test_without_a_price_table_what_is_known_by_name_still_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise TokenDataUnavailable("no table")
+
+    monkeypatch.setattr(assemble.PriceTable, "load", missing)
+    with memory() as store:
+        kit = make_kit(store, ())
+        assert kit.tariff("gpt-5") == Tariff()
+        assert kit.tariff("claude-opus-5-5") == Tariff(binds_thinking=True)
+
+
+def test_the_pacer_is_the_default_one_or_the_one_given() -> None:
+    with memory() as store:
+        assert make_kit(store, ()).pacer == Pacer()
+        given = Pacer(patience=9)
+        assert make_kit(store, (), pacer=given).pacer is given

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ctxgc.config import Config, default_store, load, user_file
+from ctxgc.core.pacer import Pacer, Tariff
 from ctxgc.errors import ConfigError
 
 
@@ -155,3 +156,54 @@ def test_the_default_store_is_in_the_users_data_folder(tmp_path):
 
 def test_every_setting_says_what_it_is():
     assert all(field.description for field in Config.model_fields.values())
+
+
+# The pacer of the settings
+
+
+def test_without_any_setting_the_pacer_is_the_default_one():
+    assert Config().pacer() == Pacer()
+
+
+@pytest.mark.parametrize(
+    ("setting", "field"),
+    [("regret", "regret"), ("patience", "patience"), ("window_high", "high"), ("window_low", "low")],
+)
+def test_each_setting_of_the_pacer_reaches_it_and_changes_nothing_else(setting, field):
+    changed = Config(**{setting: 0.25}).pacer()
+    expected = Pacer(**{field: 0.25, **({"low": 0.25} if field == "high" else {})})
+    assert changed == expected != Pacer()
+
+
+def test_a_quality_budget_reaches_the_pacer_as_tokens():
+    pacer = Config(quality_budget=50_000).pacer()
+    assert pacer == Pacer(quality=50_000)
+    assert pacer.surplus(Tariff(), 60_000) > 0
+    assert Config().pacer().surplus(Tariff(), 60_000) == 0
+
+
+@pytest.mark.parametrize(("high", "low", "used"), [(0.4, 0.5, 0.4), (0.5, 0.5, 0.5), (0.9, 0.2, 0.2)])
+def test_room_is_never_made_to_more_than_where_it_begins(high, low, used):
+    pacer = Config(window_high=high, window_low=low).pacer()
+    assert (pacer.high, pacer.low) == (high, used)
+    surplus = pacer.surplus(Tariff(window=1000), 1000)
+    assert surplus == 1000 - int(used * 1000)
+    assert Pacer(high=high, low=low).surplus(Tariff(window=1000), 1000) == 1000 - int(low * 1000)
+
+
+def test_the_pacers_settings_come_from_every_source(project, user):
+    write(project / "ctxgc.toml", "patience = 1.0\nregret = 0.5")
+    pacer = load({"window_low": 0.1}, {**user, "CTXGC_REGRET": "0.2"}, project).config.pacer()
+    assert (pacer.patience, pacer.regret, pacer.low) == (1.0, 0.2, 0.1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "regret = -0.1", "patience = -1", "window_high = 0", "window_high = 1.1", "window_low = 0", "window_low = 2",
+        "quality_budget = -1", "quality_budget = 0.5", "patience = 'much'", "regret = nan", "window_high = nan",
+    ],
+)  # fmt: skip
+def test_a_pacer_that_makes_no_sense_is_refused(project, user, text):
+    write(project / "ctxgc.toml", text)
+    assert refusal(environ=user, folder=project).startswith(f"{text.split()[0]} (from ")

@@ -13,7 +13,7 @@ import click
 @click.option("--host", metavar="ADDRESS", help="Address to listen on [127.0.0.1].")
 @click.option("--port", type=int, help="Port to listen on [8787]; 0 takes a free one.")
 @click.option("--store", metavar="URL", help="Where the history goes: sqlite:///PATH [the user's data folder].")
-@click.option("--policy", metavar="NAMES", help="observe, lossless, eden, or policies by name with commas [eden].")
+@click.option("--policy", metavar="NAMES", help="A preset, or policies with commas [generational].")
 @click.option("--audit", metavar="MODE", help="available or strict: strict answers 503 rather than send unrecorded.")
 def command(**flags: object) -> None:
     """Stand between an agent and its model API.

@@ -21,7 +21,7 @@ HEAD = 400
 """Characters of a line that are looked at for what kind of line it is."""
 LONG = 24
 """Characters from which on a term is seldom asked for."""
-LONGEST = 200_000
+LONGEST = 1_000_000
 """Characters above which only the ends of a text are looked at, and the rest goes as one unit."""
 
 _TERM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@-]{6,}[A-Za-z0-9_]")
@@ -132,7 +132,7 @@ def _cuts(text: str) -> Cuts:
 
 def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int], said: Callable[[str], bool]) -> Iterator[_Unit]:
     pieces = [(start, end, text[start:end]) for start, end in pairwise(cuts.at) if start < end]
-    rate = tokens / max(len(text), 1)
+    rate = tokens / max(_bytes(text), 1)
     marked = sorted(marks)
     odds = set(odd([piece for *_, piece in pieces]))
     at = 0
@@ -143,8 +143,13 @@ def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int], said: Calla
         head = piece[:HEAD]
         defines = _DEFINITION * bool(_DEFINES.match(head)) + _FAILURE * bool(_FAILS.search(head))
         yield _Unit(
-            start, end, (end - start) * rate, _weights(piece, said), defines, _MARKED * referred, number in odds
+            start, end, _bytes(piece) * rate, _weights(piece, said), defines, _MARKED * referred, number in odds
         )
+
+
+def _bytes(text: str) -> int:
+    """Bytes as UTF-8: what tokens go by, in every script."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _cover(units: Sequence[_Unit], room: float, density: float) -> set[int]:

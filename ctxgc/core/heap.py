@@ -69,7 +69,8 @@ class Resident:
     often that was and ``marks`` where in its text (character offsets). ``stale`` says why it is out of date (empty:
     it is not), ``overcome`` that it is the failure of a call that succeeded later, ``quotable`` that it is the newest
     view of a resource that is being edited, which the next edit may have to quote; ``resurrected`` how often results
-    of its tool were recalled after they had been collected. ``position`` orders the residents as the model reads
+    of its tool were recalled after they had been collected; ``edited`` names the policy and
+    action of the edit that stands for it, if one does. ``position`` orders the residents as the model reads
     them; ``points`` says that what is sent is a pointer to another.
     """
 

@@ -57,9 +57,9 @@ class Load:
 class Circumstances:
     """What a decision depends on besides the candidates.
 
-    ``sent`` and ``fresh`` are the tokens of the coming request that were sent before and that are new, ``received`` those
-    sent before as they came. ``paid`` and ``untouched`` are what the session's input has cost so far, and would have
-    cost if nothing had ever been collected, in the tariff's unit.
+    ``sent`` and ``fresh`` are the tokens of the coming request that were sent before and that are new; ``received``,
+    those sent before as they came. ``paid`` and ``untouched`` are what the session's input has cost so far, and what
+    it would have cost if nothing had ever been collected, in the tariff's unit.
     """
 
     turn: int

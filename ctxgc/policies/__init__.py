@@ -111,12 +111,14 @@ def _asked(text: str) -> tuple[str, dict[str, object]]:
 
 
 def _value(name: str, setting: str, value: str) -> object:
-    """A value as TOML has it, which stands on one line."""
+    """A value as TOML has it."""
     try:
-        (found,) = tomllib.loads(f"value = {value}").values()
-    except (ValueError, RecursionError) as error:
+        found = tomllib.loads(f"value = {value}")
+    except (ValueError, RecursionError) as error:  # digits without end and the like are no TOMLDecodeError
         raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: {error}") from None
-    return found
+    if len(found) > 1:
+        raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: it has several lines")
+    return found["value"]
 
 
 def _unnamed(name: str, parameters: dict[str, object]) -> dict[str, object]:

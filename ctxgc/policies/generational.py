@@ -25,9 +25,9 @@ _PATIENCE = 4
 class Generational:
     """Leave an excerpt of results that were not referred to for some turns.
 
-    ``idle``: turns after which a result of 2,500 tokens that nothing ever referred to is dead; at least 1; default 4.
-    ``idle_referenced``: the same for one that something did refer to, counted from then; default 5.
-    ``old_idle``: turns after which what is left is dead, too; at least 1; default 22.
+    ``idle``: turns after which a result of 2,500 tokens that nothing ever referred to is dead; at least 1; default 3.
+    ``idle_referenced``: the same for one that something did refer to, counted from then; default 4.
+    ``old_idle``: turns after which what is left is dead, too; at least 1; default 14.
     ``density``: the least that a line of the first excerpt must be worth, in telling terms per token; default 0.055.
     ``density_referenced``, ``old_density``: the same for the others; default 0.03 and 0.4.
     ``keep``: the share of its tokens that an excerpt may take at most, 0 to 1; default 0.4.
@@ -36,12 +36,12 @@ class Generational:
     ``learn``: turns by which each recall of a result of the same tool raises these limits, to four times what they
     are at most; at least 0; default 2.
     ``quotable_idle``: turns without a reference before which the newest view of a resource that was edited stays;
-    at least 0; default 12.
+    at least 0; default 6.
     """
 
-    idle: int = 4
-    idle_referenced: int = 5
-    old_idle: int = 22
+    idle: int = 3
+    idle_referenced: int = 4
+    old_idle: int = 14
     density: float = 0.055
     density_referenced: float = 0.03
     old_density: float = 0.4
@@ -49,7 +49,7 @@ class Generational:
     early: float = 0.6
     min_tokens: int = 100
     learn: int = 2
-    quotable_idle: int = 12
+    quotable_idle: int = 6
 
     def __post_init__(self) -> None:
         check_least(1, idle=self.idle, idle_referenced=self.idle_referenced, old_idle=self.old_idle)
@@ -73,8 +73,10 @@ class Generational:
     def _judge(self, one: Resident, now: int) -> Iterator[Verdict]:
         idle, density = self._young(one)
         old, generation = self._limit(one, self.old_idle), "young"
-        if one.idle(now) >= ceil(old * self.early):
-            idle, density, generation = old, self.old_density, "old"
+        if self.name in one.edited or one.idle(now) >= old:
+            # What is left of one that was shortened is due for itself; a whole one has been due since it was dead.
+            idle = old if self.name in one.edited else idle
+            density, generation = self.old_density, "old"
         if one.idle(now) >= ceil(idle * self.early) and (not one.quotable or one.idle(now) >= self.quotable_idle):
             reason = f"{generation}, unused for {turns(one.idle(now))}"
             since = one.referenced + max(idle, self.quotable_idle if one.quotable else 0)

@@ -229,7 +229,7 @@ def _residents(
             overcome=bool(gone and gone.overcome),
             quotable=number in quotable,
             resurrected=learned.get(cell.site.partition("(")[0], 0),
-            edited=edit.action if edit else "",
+            edited=f"{edit.policy}: {edit.action}" if edit else "",
             points=edit is not None and edit.of is not None,
         )
 

@@ -102,7 +102,9 @@ class Marker:
             return []
         found: dict[int, tuple[set[int], str]] = {}
         for reference in self._references.refer(block.text):
-            found[reference.cell] = (set(reference.at), reference.evidence)
+            newest = self._names.get(reference.evidence, (reference.cell, 0))[0]
+            if newest == reference.cell:  # of the cells that carry a name, the newest is what was read
+                found[reference.cell] = (set(reference.at), reference.evidence)
         for name in dict.fromkeys(telling(block.text)):
             if name in self._names:
                 cell, offset = self._names[name]

@@ -50,7 +50,9 @@ def problems(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]
     text of tool results may differ, the member ``ctxgc`` may be gone, and so may whole tool transactions that were
     answered and are not the last. Messages are numbered as in ``after``, from 0.
     """
-    old, new = [read(raw) for raw in before], [read(raw) for raw in after]
+    old = [read(raw) for raw in before]
+    known = {id(message.raw): message for message in old}  # most messages are the very same object
+    new = [known.get(id(raw)) or read(raw) for raw in after]
     try:
         places = _align(old, new)
         changes = _structure(old, new) if places is None else _changes(old, new, places)

@@ -76,7 +76,6 @@ def test_what_stays_takes_its_share_at_most(share: float, lines: int, seed: int)
     assert count(shown(text, excerpt(text, tokens, share))) + HEADER <= max(share * tokens, HEADER) + 1
 
 
-@pytest.mark.xfail(strict=True, reason="what a line takes is estimated from its characters, by the average of the text")
 def test_lines_of_another_script_take_their_share_too() -> None:
     text = "".join(
         f"plain words that say nothing much {n}\n部署服务器之前请检查所有的配置 server_number_{n}\n" for n in range(99)

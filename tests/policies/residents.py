@@ -32,6 +32,7 @@ def resident(
     overcome: bool = False,
     quotable: bool = False,
     resurrected: int = 0,
+    edited: str = "",
     points: bool = False,
 ) -> Resident:
     return Resident(
@@ -51,6 +52,7 @@ def resident(
         overcome=overcome,
         quotable=quotable,
         resurrected=resurrected,
+        edited=edited,
         points=points,
     )
 
@@ -111,3 +113,18 @@ class Careless:
 
     def propose(self, heap: Heap) -> Iterable[Verdict]:
         return [Verdict(one.id, self.name, "stub", "all of them", excerpt=0.0) for one in heap.residents]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A policy that calls dead what will be so tomorrow, and has it go now."""
+
+    @property
+    def name(self) -> str:
+        return "generational"
+
+    def propose(self, heap: Heap) -> Iterable[Verdict]:
+        return [
+            Verdict(one.id, self.name, "stub", "soon", excerpt=0.0, since=heap.turn + 1, urgency="now")
+            for one in heap.residents
+        ]

@@ -167,7 +167,6 @@ def test_the_bytes_of_other_branches_are_made_anew_when_a_shared_message_goes() 
         checks.rebuilds(found.session, found.used)
 
 
-@pytest.mark.xfail(strict=True, reason="a plan is kept although another branch has referred to its cells since")
 def test_a_plan_that_another_branch_has_overtaken_is_made_anew() -> None:
     with memory() as store:
         found = growing(store, Idle(4))

@@ -67,9 +67,7 @@ def test_it_stays_whether_or_not_it_was_asked_for(kind: str, age: int, question:
     [
         "lines: application log, level",
         "lines: find, ending",
-        pytest.param(
-            "JSON: a value", marks=pytest.mark.xfail(strict=True, reason="of 300,000 characters only the ends")
-        ),
+        "JSON: a value",
     ],
 )
 def test_it_stays_in_what_was_truncated_first_and_collected_then(kind: str) -> None:
@@ -90,7 +88,6 @@ def test_it_stays_in_json_of_many_lines(kind: str, indent: int) -> None:
     assert ours in left
 
 
-@pytest.mark.xfail(strict=True, reason="a text of two lines is cut between them and nowhere else")
 def test_it_stays_in_an_array_behind_a_line_of_words() -> None:
     text, odd = needle("JSON: a value")
     assert odd.rstrip(",") in shown(f"Found {TOTAL} rows:\n{text}\n", 24)
