@@ -34,6 +34,8 @@ def make_kit(
     tags: Mapping[str, str] | None = None,
     observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None,
     pacer: Pacer | None = None,
+    *,
+    recall: bool = False,
 ) -> Kit:
     """A kit for chat completions with the real clock, random ids and the price table's prices."""
     return Kit(
@@ -47,6 +49,7 @@ def make_kit(
         observe=observe,
         tariff=_remembered(tariffs(prices())),
         pacer=pacer or Pacer(),
+        recall=recall,
     )
 
 

@@ -51,7 +51,8 @@ class Config(BaseModel):
         float, Field(ge=0, description="How much more a session may have cost at any moment than untouched, as a share")
     ] = _PACER.regret
     patience: Annotated[
-        float, Field(ge=0, description="Share of a collection's price that its garbage must have cost before it is made")
+        float,
+        Field(ge=0, description="Share of a collection's price that its garbage must have cost before it is made"),
     ] = _PACER.patience
     window_high: Annotated[
         float, Field(gt=0, le=1, description="Share of the model's window at which room is made whatever it costs")
@@ -60,7 +61,8 @@ class Config(BaseModel):
         _PACER.low
     )
     quality_budget: Annotated[
-        int, Field(ge=0, description="Tokens that a request should not exceed whatever that costs; 0 for no such budget")
+        int,
+        Field(ge=0, description="Tokens that a request should not exceed whatever that costs; 0 for no such budget"),
     ] = 0
     audit: Annotated[
         Literal["available", "strict"],
@@ -68,6 +70,10 @@ class Config(BaseModel):
             description="strict: no request leaves before its intent is on disk; available: it does, and a gap is noted"
         ),
     ] = "available"
+    recall: Annotated[
+        bool,
+        Field(description="Offer the model a tool to read back what was collected, if anything can be"),
+    ] = True
     tags: Annotated[
         dict[str, str], Field(description='Tool-name patterns to sources: "search_*" = "web" tags retrieval:web')
     ] = {}
@@ -77,7 +83,6 @@ class Config(BaseModel):
     body_limit: Annotated[int, Field(gt=0, description="Largest request body, in bytes, after decompression")] = (
         64 * 1024 * 1024
     )
-
 
     def pacer(self) -> Pacer:
         """The pacer of these settings."""

@@ -22,6 +22,7 @@ from ctxgc.core.policy import Policy
 from ctxgc.core.spans import elements, find
 from ctxgc.core.state import State
 from ctxgc.session import Kit, Prepared, Session, drain
+from ctxgc.session.reading import Asked, excerpt
 from ctxgc.store import Store, open_store
 
 Messages = Sequence[Any]
@@ -101,10 +102,15 @@ class Conversation:
                 settle(self._session, self._last, b"" if reply is None else encode(reply), error=error)
                 self._last = None
 
-    def recall(self, handle: str) -> str:
-        """The content behind a stub's handle, exactly as it came. Raises ``UnknownHandle``."""
+    def recall(self, handle: str, lines: tuple[int, int] | None = None, search: str = "") -> str:
+        """The content behind a stub's handle, exactly as it came. Raises ``UnknownHandle``.
+
+        With ``lines`` (from 1, both ends included) or ``search`` it is what the model's own recall tool would give: a
+        part of at most 20,000 characters, whose last line says what it is a part of.
+        """
         with self._lock:
-            return self._session.recall(handle)
+            text = self._session.recall(handle)
+        return excerpt(text, Asked(handle, lines, None, search)) if lines or search else text
 
     def close(self) -> None:
         """Wait until all is on disk, and let go of a store that was opened here. Raises ``StoreError``."""

@@ -161,6 +161,17 @@ def test_the_model_of_a_call_counts_before_the_conversations() -> None:
         assert [entry.model for entry in journal(store, conversation) if hasattr(entry, "head")] == ["gpt-4o", "gpt-5"]
 
 
+def test_a_part_of_what_is_recalled() -> None:
+    with open_session(policies=SMALL) as conversation:
+        conversation.prepare([*OPENING, *exchange(1)])
+        (handle,) = conversation.state.by_handle
+        assert conversation.recall(handle) == LONG
+        assert conversation.recall(handle, (2, 3)).startswith(
+            "line 1 of the listing\nline 2 of the listing\n[lines 2-3 of "
+        )
+        assert "line 7 of the listing" in conversation.recall(handle, search="LINE 7 ")
+
+
 def test_recall_of_an_unknown_handle() -> None:
     with open_session() as conversation, pytest.raises(UnknownHandle):
         conversation.recall("a" * 16)

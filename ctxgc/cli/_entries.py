@@ -15,6 +15,7 @@ from ctxgc.core.journal import (
     Bypass,
     Collection,
     Gap,
+    Insertion,
     Marking,
     Open,
     Pace,
@@ -45,6 +46,9 @@ def describe(entry: AnyEntry, state: State, numbers: Mapping[bytes, int]) -> str
             return f"{entry.handle} read back by the {entry.by}: {_site(state, entry.cell)}"
         case Recall():
             return f"{entry.handle} asked for by the {entry.by}: no such handle"
+        case Insertion():
+            tokens = sum(cell.tokens for cell in entry.cells)
+            return f"{_call(entry.call, numbers)}: a recall of the model's stands in its history, {tokens:,} tokens"
         case Bypass():
             return f"{_call(entry.call, numbers)} went on unchanged ({entry.size:,} bytes): {entry.reason}"
         case Gap():

@@ -29,7 +29,7 @@ _NAMES = (
 def summary(key: str, moment: Moment, rebuilt: Rebuilt, usd: bool) -> Iterator[str]:
     """What was decided about the request as a whole."""
     entry, state = moment.entry, rebuilt.state
-    came, left = (state.tokens(entry.head, entry.toolset, sent=sent) for sent in (False, True))
+    came, left = (state.tokens(entry.head, entry.toolset, sent=sent, offered=entry.offered) for sent in (False, True))
     named = entry.model or "no model named"
     yield f"session {key}, turn {moment.number} of {moment.requests}, {when(entry.at)}, {named}"
     yield f"{came:,} tokens came, {left:,} were sent"

@@ -98,6 +98,13 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untouched: float = 0.0
 
 
+class Offer(msgspec.Struct, frozen=True, array_like=True):
+    """A tool of ctxgc's own that a history offers from its first request on: its JSON as it is sent, and its cell."""
+
+    tool: bytes
+    cell: NewCell
+
+
 class Allocation(Entry, frozen=True, tag="allocation", kw_only=True):
     """A request: which history it carries, what is new in it, and all that is needed to rebuild its bytes.
 
@@ -105,6 +112,8 @@ class Allocation(Entry, frozen=True, tag="allocation", kw_only=True):
     tool list in use (-1: none); for a new list, ``tools`` is the sha256 of its bytes and ``schemas`` its cells.
     ``received`` and ``sent`` are the sha256 of the body as it came and as it left. ``continues`` is False for a history
     that shares nothing beyond system prompts with what was there: a helper call, or another conversation.
+    ``offer`` says that a history begins here that offers a tool of ours, ``offered`` that it left with this request.
+    ``again`` marks what no client asked for: the same request, sent once more with what the model recalled.
     """
 
     call: bytes
@@ -123,6 +132,9 @@ class Allocation(Entry, frozen=True, tag="allocation", kw_only=True):
     schemas: tuple[NewCell, ...] | None = None
     size: int = 0
     pace: Pace | None = None
+    offer: Offer | None = None
+    offered: bool = False
+    again: bool = False
 
 
 class Collection(Entry, frozen=True, tag="collection", kw_only=True):
@@ -196,12 +208,29 @@ class Settlement(Entry, frozen=True, tag="settlement", kw_only=True):
 
 
 class Recall(Entry, frozen=True, tag="recall", kw_only=True):
-    """Collected content was read back, by the ``host`` or by the ``model``. ``found`` is False for a dead handle."""
+    """Collected content was read back, by the ``host`` or by the ``model`` (in the reply to ``call``).
+
+    ``found`` is False for a dead handle.
+    """
 
     handle: str
     by: str
     cell: int = -1
     found: bool = True
+    call: bytes = b""
+
+
+class Insertion(Entry, frozen=True, tag="insertion", kw_only=True):
+    """Messages of ctxgc's own stand behind the node ``head`` from here on: the model's recall and what it was given.
+
+    ``call`` is the request in whose reply the model asked. The messages are here as they are sent, and ``cells`` are
+    theirs: nothing of it came from the client, and all of it is sent.
+    """
+
+    call: bytes
+    head: int
+    messages: tuple[bytes, ...]
+    cells: tuple[NewCell, ...]
 
 
 class Bypass(Entry, frozen=True, tag="bypass", kw_only=True):
@@ -231,7 +260,7 @@ class Recovery(Entry, frozen=True, tag="recovery", kw_only=True):
     call: bytes
 
 
-AnyEntry = Open | Allocation | Collection | Marking | Settlement | Recall | Bypass | Gap | Recovery
+AnyEntry = Open | Allocation | Collection | Marking | Settlement | Recall | Insertion | Bypass | Gap | Recovery
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODER = msgspec.json.Decoder(AnyEntry)

@@ -5,8 +5,8 @@ Rule: nothing here is changed but by ``apply``, and ``apply`` looks at nothing b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
@@ -17,6 +17,7 @@ from ctxgc.core.journal import (
     Bypass,
     Collection,
     Gap,
+    Insertion,
     Marking,
     NewCell,
     NewNode,
@@ -27,66 +28,13 @@ from ctxgc.core.journal import (
     Recovery,
     Settlement,
 )
+from ctxgc.core.nodes import ROOT, Head, Marks, Node, Tally, Toolset, add
+from ctxgc.core.own import Inserted, Offered, Own
 
-MEMORY = 8
-"""References to a cell that are remembered one by one: the newest."""
 EDEN = "eden"
 """The generation of cells that were never sent."""
 LEAST = 4096
 """Input tokens below which a provider may not cache (the largest minimum that any publishes)."""
-
-Tally = Mapping[str, int]
-"""Tokens per tag."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A message in the trie of histories. ``received`` and ``sent`` are the tokens of the whole path to it, per tag."""
-
-    id: int
-    parent: int
-    depth: int
-    turn: int
-    chain: bytes
-    blob: bytes
-    gap: bytes
-    role: str
-    eden: bool
-    cells: tuple[int, ...]
-    received: Tally
-    sent: Tally
-    edits: Mapping[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """What is known of the references to a cell: how many turns made one, the newest of them, and where they point."""
-
-    count: int = 0
-    turn: int = 0
-    at: tuple[int, ...] = ()
-    by: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The last node of a request: with which tool set and model, and when (Unix seconds) it was in use last."""
-
-    toolset: int
-    model: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Toolset:
-    """A tool list that requests of the session carried: its cells, and their tokens per tag."""
-
-    cells: tuple[int, ...]
-    tally: Tally
-
-
-_NOTHING: Tally = {}
-ROOT = Node(-1, -1, -1, 0, bytes(32), b"", b"", "", False, (), _NOTHING, _NOTHING)
 
 
 class State:
@@ -98,6 +46,7 @@ class State:
         self.cells: list[Cell] = []
         self.owners: list[int] = []
         self.toolsets: list[Toolset] = []
+        self.own = Own()
         self.edits: dict[int, Edit] = {}
         self.evacuated: set[int] = set()
         self.by_handle: dict[str, int] = {}
@@ -135,6 +84,8 @@ class State:
             case Recall(found=True):
                 self.resurrected[entry.cell] = self.resurrected.get(entry.cell, 0) + 1
                 self.marked += 1
+            case Insertion():
+                self._insert(entry)
             case Bypass(plain=True):
                 self._take_back()
             case Recall() | Bypass() | Gap():
@@ -156,10 +107,44 @@ class State:
             head = self.nodes[head].parent
         return found[::-1]
 
-    def tokens(self, head: int, toolset: int, *, sent: bool) -> int:
-        """The tokens of a whole request, as it came or as it is sent."""
-        node = self.node(head)
-        return sum((node.sent if sent else node.received).values()) + sum(self.toolset(toolset).tally.values())
+    def followed(self, head: int) -> Iterator[tuple[Node, int]]:
+        """The nodes of a history, each with the number of the one that follows it; -1 for the last."""
+        path = self.path(head)
+        yield from zip(path, [node.id for node in path[1:]], strict=False)
+        yield from ((node, -1) for node in path[-1:])
+
+    def tokens(self, head: int, toolset: int, *, sent: bool, offered: bool = False) -> int:
+        """The tokens of a whole request, as it came or as it is sent: with the tool of ours, if it is ``offered``."""
+        if not sent:
+            return sum(self.node(head).received.values()) + sum(self.toolset(toolset).tally.values())
+        return sum(self.sent(head).values()) + sum(self._tools(head, toolset, offered=offered).values())
+
+    def tools(self, entry: Allocation) -> Tally:
+        """The tokens of the tools that leave with a request, per tag: the client's, and the one that it offers."""
+        return self._tools(entry.head, entry.toolset, offered=entry.offered)
+
+    def sent(self, head: int, child: int = -1) -> Tally:
+        """The tokens of a history as it is sent, per tag, with what stands of ours behind its last node."""
+        return self._with(self.node(head).sent, self.own.behind(head, child))
+
+    def left(self, head: int, call: bytes = b"") -> Tally:
+        """``sent``, without what of ours at its end leaves first with the request ``call`` (empty: with the next)."""
+        return self._with(self.node(head).sent, (each for each in self.own.behind(head) if each.call != call))
+
+    def fresh(self, head: int) -> int:
+        """The tokens of what stands of ours behind a node and has not left with any request."""
+        return sum(self.sent(head).values()) - sum(self.left(head).values())
+
+    def _tools(self, head: int, toolset: int, *, offered: bool) -> Tally:
+        tally, offer = self.toolset(toolset).tally, self.node(head).offer if offered else -1
+        return tally if offer < 0 else add(tally, self._own((self.own.offers[offer].cell,)))
+
+    def _with(self, tally: Tally, inserted: Iterable[Inserted]) -> Tally:
+        cells = [cell for each in inserted for cell in each.cells]
+        return add(tally, self._own(cells)) if cells else tally
+
+    def _own(self, cells: Iterable[int]) -> Iterable[tuple[str, int]]:
+        return ((self.cells[cell].tag, self.cells[cell].sent) for cell in cells)
 
     def _allocate(self, entry: Allocation) -> None:
         nodes, toolsets = len(self.nodes) + len(entry.nodes), len(self.toolsets) + (entry.schemas is not None)
@@ -169,24 +154,27 @@ class State:
             cells = tuple(self._cell(cell, -1, 0) for cell in entry.schemas)
             self.by_toolset[entry.tools] = len(self.toolsets)
             self.toolsets.append(Toolset(cells, add({}, ((cell.tag, cell.tokens) for cell in entry.schemas))))
-        for node in entry.nodes:
-            self._node(node)
+        offer = -1
+        if entry.offer is not None:
+            offer = len(self.own.offers)
+            self.own.offers.append(Offered(entry.offer.tool, self._ours(entry.offer.cell, -1, 0)))
+        for number, node in enumerate(entry.nodes, 1):  # a system prompt may be that of other histories too
+            begun = node.role == "user" or node.turn > 0 or number == len(entry.nodes)
+            self._node(node, offer if begun else -1)
         self.calls += 1
         self.unsettled[entry.call] = entry
-        self.heads[entry.head] = Head(entry.toolset, entry.model, entry.at)
+        self.own.leave((entry.parent, entry.head), entry.call)
+        self.heads[entry.head] = Head(entry.toolset, entry.model, entry.at, entry.offered)
         if entry.parent in self.heads:  # its prefix was used, too
             self.heads[entry.parent] = replace(self.heads[entry.parent], at=entry.at)
         self.pace = entry.pace or self.pace
 
     def _mark(self, entry: Marking) -> None:
-        """Take references and what is out of date. A turn that refers to a cell several times counts once."""
+        """Take references and what is out of date."""
         self.marked += 1
         for edge in entry.edges:
-            known, turn = self.marks.get(edge.target, Marks()), self.cells[edge.source].turn
-            count = known.count + (turn != known.turn or not known.count)
-            at = tuple(sorted({*known.at, *edge.marks}))
-            by = (*known.by, edge.source)[-MEMORY:]
-            self.marks[edge.target] = Marks(count, max(turn, known.turn), at, by)
+            known = self.marks.get(edge.target, Marks())
+            self.marks[edge.target] = known.marked(edge.source, self.cells[edge.source].turn, edge.marks)
         for one in entry.overwritten:
             self.overwritten[one.cell] = one
 
@@ -198,15 +186,16 @@ class State:
         if entry.usage is not None and allocation is not None and allocation.parent >= 0 and entry.usage.input > LEAST:
             self.uncached = 0 if entry.usage.cached else self.uncached + 1
 
-    def _node(self, new: NewNode) -> None:
+    def _node(self, new: NewNode, offer: int) -> None:
         number, parent = len(self.nodes), self.node(new.parent)
         cells = tuple(self._cell(cell, number, new.turn) for cell in new.cells)
         received = add(parent.received, ((cell.tag, cell.tokens) for cell in new.cells))
-        same = parent.sent is parent.received  # nothing on the path is edited: one tally serves both
-        sent = received if same else add(parent.sent, ((cell.tag, cell.tokens) for cell in new.cells))
+        before = self.sent(new.parent)
+        same = before is parent.received  # nothing on the path is edited: one tally serves both
+        sent = received if same else add(before, ((cell.tag, cell.tokens) for cell in new.cells))
         node = Node(
             number, new.parent, parent.depth + 1, new.turn, new.chain, new.blob, new.gap, new.role, new.eden,
-            cells, received, sent,
+            cells, received, sent, offer=parent.offer if parent.offer >= 0 else offer,
         )  # fmt: skip
         self.nodes.append(node)
         self.by_chain[new.chain] = number
@@ -236,6 +225,21 @@ class State:
             self.results.setdefault((new.site, new.content), []).append(number)
         return number
 
+    def _ours(self, new: NewCell, node: int, turn: int) -> int:
+        """A cell that is sent and never came. It is no call or result that anything of the client's refers to."""
+        number = len(self.cells)
+        kind = Kind(new.block)
+        self.cells.append(Cell(number, kind, new.tag, new.site, 0, new.tokens, turn, True, new.content, new.exact))
+        self.owners.append(node)
+        return number
+
+    def _insert(self, entry: Insertion) -> None:
+        if not 0 <= entry.head < len(self.nodes):
+            raise ValueError("an insertion names a node that was never journalled")
+        turn = self.nodes[entry.head].turn
+        cells = tuple(self._ours(cell, entry.head, turn) for cell in entry.cells)
+        self.own.insert(entry.head, Inserted(len(self.nodes), entry.messages, cells))
+
     def _collect(self, entry: Collection) -> None:
         texts: dict[int, dict[int, str]] = {}
         for edit in entry.edits:
@@ -256,16 +260,17 @@ class State:
         self.plain = True
         self.edits.clear()
         self.evacuated.clear()
+        self.own.inserted.clear()
         self.cells = [replace(cell, sent=cell.tokens) for cell in self.cells]
-        self.nodes = [replace(node, edits={}) for node in self.nodes]
+        self.nodes = [replace(node, edits={}, offer=-1) for node in self.nodes]
         self._retally(0)
 
     def _retally(self, first: int) -> None:
         """Sum up anew what is sent, from the first changed node on: a parent's number is below its children's."""
         for number in range(first, len(self.nodes)):
             node = self.nodes[number]
-            own = ((self.cells[cell].tag, self.cells[cell].sent) for cell in node.cells)
-            self.nodes[number] = replace(node, sent=add(self.node(node.parent).sent, own))
+            sent = add(self.sent(node.parent, number), self._own(node.cells))
+            self.nodes[number] = replace(node, sent=sent)
 
 
 def fold(entries: Iterable[AnyEntry]) -> State:
@@ -274,14 +279,6 @@ def fold(entries: Iterable[AnyEntry]) -> State:
     for entry in entries:
         state.apply(entry)
     return state
-
-
-def add(tally: Tally, items: Iterable[tuple[str, int]]) -> Tally:
-    """A new tally with more tokens in it."""
-    total = dict(tally)
-    for tag, tokens in items:
-        total[tag] = total.get(tag, 0) + tokens
-    return total
 
 
 def edit_tokens(cell: Cell, edit: Edit) -> int:

@@ -115,7 +115,7 @@ def _rows(found: Carried, without: Bill, through: Bill) -> tuple[Row, ...]:
     for request in found.requests:
         received.update(request.received)
         sent.update(request.sent)
-    rows = [Row(tag, received[tag], sent[tag]) for tag in received]
+    rows = [Row(tag, received[tag], sent[tag]) for tag in {**received, **sent}]
     rows.sort(key=lambda row: (-row.without, row.tag))
     return (*rows, Row(FRAMING, without.input - received.total(), through.input - sent.total()))
 

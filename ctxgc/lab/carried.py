@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ctxgc.core.block import Kind
-from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, NewNode, Settlement
-from ctxgc.core.state import State, Tally, add
+from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Insertion, NewNode, Settlement
+from ctxgc.core.nodes import Tally, add
+from ctxgc.core.own import Inserted
+from ctxgc.core.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,8 @@ class Request:
     """One request, numbered from 1. All figures are tokens; ``received`` is as it came, ``sent`` as it left, per tag.
 
     ``fresh`` is what no earlier request carried. ``prefix`` is what it shares, from its first byte on, with an earlier
-    request of the same model and tool list: the longest that a prefix cache can hold.
+    request of the same model and tool list: the longest that a prefix cache can hold. A request that ctxgc sent once
+    more, for what the model recalled, was received from nobody: it came with nothing.
     """
 
     number: int
@@ -36,6 +39,7 @@ class Request:
     fresh_sent: int
     prefix: int
     prefix_sent: int
+    offered: bool = False
 
     @property
     def total(self) -> int:
@@ -50,7 +54,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The whole session. By cell id: ``times`` is how many requests carried it, ``sent_turns`` the tokens sent for it.
+    """The whole session. By cell id: ``times`` is in how many requests it came, ``sent_turns`` the tokens sent for it.
 
     ``answers`` pairs each tool call with its result; ``settled`` are the settlements that report usage; ``bypassed``
     counts the requests that went on unread, by reason.
@@ -74,7 +78,12 @@ class Carried:
         newest = self.newest()
         if newest is None:
             return frozenset()
-        cells = {cell for node in self.state.path(newest.head) for cell in node.cells}
+        cells: set[int] = set()
+        for node, child in self.state.followed(newest.head):
+            cells.update(node.cells)
+            cells.update(cell for each in self.state.own.behind(node.id, child) for cell in each.cells)
+        offer = self.state.node(newest.head).offer if newest.offered else -1
+        cells.update((self.state.own.offers[offer].cell,) if offer >= 0 else ())
         return frozenset(cells.union(self.state.toolset(newest.toolset).cells))
 
 
@@ -98,8 +107,12 @@ class _Walk:
     settled: list[Settlement] = field(default_factory=list)
     bypassed: Counter[str] = field(default_factory=Counter)
     _begun: tuple[Allocation, int] | None = None
+    _came: Counter[int] = field(default_factory=Counter)
     _heads: Counter[int] = field(default_factory=Counter)
+    _came_toolsets: Counter[int] = field(default_factory=Counter)
     _toolsets: Counter[int] = field(default_factory=Counter)
+    _offers: Counter[int] = field(default_factory=Counter)
+    _behind: Counter[int] = field(default_factory=Counter)
     _calls: list[Mapping[str, int]] = field(default_factory=list)
     _seen: dict[tuple[str, int], set[int]] = field(default_factory=dict)
 
@@ -108,6 +121,9 @@ class _Walk:
             self._book()
             self._begun = (entry, len(self.state.nodes))
         elif isinstance(entry, Collection) and self._old(entry):
+            self._settle_counts()
+        elif isinstance(entry, Insertion) or (isinstance(entry, Bypass) and entry.plain):
+            self._book()
             self._settle_counts()
         self.state.apply(entry)
         if isinstance(entry, Allocation):
@@ -138,11 +154,11 @@ class _Walk:
         if self._begun is None:
             return
         (entry, first), self._begun = self._begun, None
-        self._heads[entry.head] += 1
-        self._toolsets[entry.toolset] += 1
+        self._count(entry)
         node, tools = self.state.node(entry.head), self.state.toolset(entry.toolset)
         cells = [self.state.cells[cell] for node in self.state.nodes[first:] for cell in node.cells]
         schemas = sum(cell.tokens for cell in entry.schemas or ())
+        begins = entry.offer.cell.tokens if entry.offer else 0
         prefix, prefix_sent = self._prefix(entry)
         self.requests.append(
             Request(
@@ -153,27 +169,51 @@ class _Walk:
                 head=entry.head,
                 toolset=entry.toolset,
                 continues=entry.continues,
-                received=add(node.received, tools.tally.items()),
-                sent=add(node.sent, tools.tally.items()),
+                received={} if entry.again else add(node.received, tools.tally.items()),
+                sent=add(self.state.sent(entry.head), self.state.tools(entry).items()),
                 fresh=schemas + sum(cell.tokens for cell in cells),
-                fresh_sent=schemas + sum(cell.sent for cell in cells),
-                prefix=prefix,
+                fresh_sent=schemas + begins + self._unsent(entry) + sum(cell.sent for cell in cells),
+                prefix=0 if entry.again else prefix,
                 prefix_sent=prefix_sent,
+                offered=entry.offered,
             )
         )
+
+    def _count(self, entry: Allocation) -> None:
+        self._heads[entry.head] += 1
+        self._toolsets[entry.toolset] += 1
+        self._offers[self.state.node(entry.head).offer if entry.offered else -1] += 1
+        if not entry.again:
+            self._came[entry.head] += 1
+            self._came_toolsets[entry.toolset] += 1
+
+    def _unsent(self, entry: Allocation) -> int:
+        """The tokens of what stands of ours where the new part begins and ends, and was not sent yet."""
+        fresh = 0
+        for node in {entry.parent, entry.head}:
+            behind = self.state.own.behind(node)
+            fresh += self._tokens(behind[self._behind[node] :])
+            self._behind[node] = len(behind)
+        return fresh
+
+    def _tokens(self, inserted: Iterable[Inserted]) -> int:
+        return sum(self.state.cells[cell].sent for each in inserted for cell in each.cells)
 
     def _prefix(self, entry: Allocation) -> tuple[int, int]:
         """The tokens, as they came and as they left, up to the deepest node sent before with this model and tools."""
         key = (entry.model, entry.toolset)
         known = key in self._seen
         seen = self._seen.setdefault(key, set())
-        at = entry.head
+        at, child = entry.head, -1
         while at >= 0 and at not in seen:
             seen.add(at)
-            at = self.state.node(at).parent
-        tools = sum(self.state.toolset(entry.toolset).tally.values()) if known else 0
+            at, child = self.state.node(at).parent, at
+        tools, ours = self.state.toolset(entry.toolset).tally, self.state.tools(entry)
         node = self.state.node(at)
-        return tools + sum(node.received.values()), tools + sum(node.sent.values())
+        behind = self.state.own.behind(at, child)[: self._behind[at]]
+        received = sum(node.received.values()) + (sum(tools.values()) if known else 0)
+        sent = sum(node.sent.values()) + self._tokens(behind) + (sum(ours.values()) if known else 0)
+        return received, sent
 
     def _old(self, entry: Collection) -> set[int]:
         """The nodes that a collection edits and that left in another form before."""
@@ -192,21 +232,41 @@ class _Walk:
 
     def _settle_counts(self) -> None:
         """Add up how often cells were carried since this was last done: each at the tokens it is sent at now."""
-        below = Counter(self._heads)
+        came, below = self._below(self._came), self._below(self._heads)
+        for node in self.state.nodes:
+            self._carry(node.cells, came[node.id], below[node.id])
+        self._carry_ours(below)
+        for number, toolset in enumerate(self.state.toolsets):
+            self._carry(toolset.cells, self._came_toolsets[number], self._toolsets[number])
+        for number, offer in enumerate(self.state.own.offers):
+            self._carry((offer.cell,), 0, self._offers[number])
+        for counted in (self._came, self._heads, self._came_toolsets, self._toolsets, self._offers):
+            counted.clear()
+
+    def _below(self, heads: Counter[int]) -> Counter[int]:
+        """How many requests went through each node."""
+        below = Counter(heads)
         for node in reversed(self.state.nodes):
             if node.parent >= 0:
                 below[node.parent] += below[node.id]
-        for node in self.state.nodes:
-            self._carry(node.cells, below[node.id])
-        for number, toolset in enumerate(self.state.toolsets):
-            self._carry(toolset.cells, self._toolsets[number])
-        self._heads.clear()
-        self._toolsets.clear()
+        return below
 
-    def _carry(self, cells: Iterable[int], times: int) -> None:
-        for cell in cells if times else ():
+    def _carry_ours(self, below: Counter[int]) -> None:
+        """What stands of ours behind a node went with all requests through it, but those that go on without it."""
+        if not self.state.own.inserted:
+            return
+        sends = {node: [below[node]] * len(behind) for node, behind in self.state.own.inserted.items()}
+        for child in self.state.nodes:
+            for number, each in enumerate(self.state.own.behind(child.parent)):
+                sends[child.parent][number] -= below[child.id] if each.since > child.id else 0
+        for node, behind in self.state.own.inserted.items():
+            for each, times in zip(behind, sends[node], strict=True):
+                self._carry(each.cells, 0, times)
+
+    def _carry(self, cells: Iterable[int], times: int, sends: int) -> None:
+        for cell in cells if sends else ():
             self.times[cell] += times
-            self.sent_turns[cell] += times * self.state.cells[cell].sent
+            self.sent_turns[cell] += sends * self.state.cells[cell].sent
 
     def _pair(self, entry: Allocation) -> None:
         """Find the call that each new result answers: it stands at the newest node with calls before it."""

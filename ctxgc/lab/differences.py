@@ -58,7 +58,7 @@ def difference(moment: Moment, store: Store, codec: Codec) -> Difference:
     return Difference(
         messages=state.node(entry.head).depth + 1,
         received=state.tokens(entry.head, entry.toolset, sent=False),
-        sent=state.tokens(entry.head, entry.toolset, sent=True),
+        sent=state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered),
         changes=tuple(_changes(moment, state, store, codec)),
     )
 

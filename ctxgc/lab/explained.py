@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
 from ctxgc.core.heap import Cell
-from ctxgc.core.state import EDEN, Marks, Node
+from ctxgc.core.nodes import Marks
+from ctxgc.core.state import EDEN
 from ctxgc.core.stub import SIGIL
 from ctxgc.lab.links import Links, Reference
 from ctxgc.lab.moments import Moment
 from ctxgc.lab.plans import Offer, Rebuilt
 from ctxgc.session.collecting import YOUNG
+from ctxgc.session.recalling import TAG as RECALL
 
 VERDICTS = ("kept", "pinned", "waits", "eden edit", "shortened", "collected")
 """As it came and not asked for; never to be touched; a policy would have it go; edited before it was ever sent; an
@@ -26,7 +28,8 @@ excerpt of it is left; nothing or only a stub is left."""
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One cell in a request. ``message`` counts the request's messages from 1 (0: the tool list).
+    """One cell in a request. ``message`` counts the messages that came from 1 (0: the tool list); what was recalled
+    behind a message has its number.
 
     ``tokens`` are as it came and ``sent`` as it is sent. ``arrived`` is the number of the request that brought it,
     ``age`` in replies of the agent since, ``generation`` eden (new in this request), young or old. ``references``
@@ -73,20 +76,23 @@ class _Explaining:
         self._now = self._state.node(moment.entry.head).turn
 
     def lines(self) -> Iterator[Line]:
-        for cell in self._state.toolset(self._moment.entry.toolset).cells:
-            yield self._line(self._state.cells[cell], None)
-        for node in self._state.path(self._moment.entry.head):
-            for cell in node.cells:
-                yield self._line(self._state.cells[cell], node)
+        entry, state = self._moment.entry, self._state
+        offer = state.node(entry.head).offer if entry.offered else -1
+        for cell in (*state.toolset(entry.toolset).cells, *((state.own.offers[offer].cell,) if offer >= 0 else ())):
+            yield self._line(state.cells[cell], 0, "tools")
+        for node, child in state.followed(entry.head):
+            yield from (self._line(state.cells[cell], node.depth + 1, node.role) for cell in node.cells)
+            for each in state.own.behind(node.id, child):
+                yield from (self._line(state.cells[cell], node.depth + 1, RECALL) for cell in each.cells)
 
-    def _line(self, cell: Cell, node: Node | None) -> Line:
+    def _line(self, cell: Cell, message: int, role: str) -> Line:
         arrived, age = self._links.arrived(cell.id), max(self._now - cell.turn, 0)
         new = arrived == self._moment.number
         verdict, why = self._verdict(cell, new=new)
         return Line(
             cell=cell.id,
-            message=node.depth + 1 if node else 0,
-            role=node.role if node else "tools",
+            message=message,
+            role=role,
             kind=str(cell.kind),
             tag=cell.tag,
             site=cell.site,
@@ -109,6 +115,8 @@ class _Explaining:
         edit, offer = self._state.edits.get(cell.id), self._offers.get(cell.id)
         if edit is not None:
             return self._edited(edit, offer)
+        if cell.tag == RECALL:
+            return "kept", "what was recalled stays"
         if cell.pinned:
             tools = cell.kind is Kind.TOOL_SCHEMA
             return "pinned", "tool lists are sent as they come" if tools else "states a constraint, or was pinned"

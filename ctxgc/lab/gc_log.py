@@ -124,9 +124,10 @@ class _Walk:
         if one is None:
             return
         entry, least = one.entry, self.least_of(one.entry.model)
-        self.saved += self.state.tokens(entry.head, entry.toolset, sent=False) - one.sizes[-1]
+        if not entry.again:  # what we sent once more came from nobody
+            self.saved += self.state.tokens(entry.head, entry.toolset, sent=False) - one.sizes[-1]
         if one.pace.trigger:
-            base = self.state.tokens(entry.parent, entry.toolset, sent=True)
+            base = sum(self.state.left(entry.parent, entry.call).values()) + sum(self.state.tools(entry).values())
             fresh_tools = entry.schemas is not None
             one.split = predicted(one.pace, base, one.sizes[-1], fresh_tools=fresh_tools, least=least)
 
@@ -175,4 +176,4 @@ class _Walk:
         return sum(self.state.cells[cell].sent for cell in {edit.cell for edit in edits})
 
     def _sent(self, entry: Allocation) -> int:
-        return self.state.tokens(entry.head, entry.toolset, sent=True)
+        return self.state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered)

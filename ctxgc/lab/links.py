@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxgc.core.journal import Allocation, Bypass, Collection, Edge, Marking
+from ctxgc.core.journal import Allocation, Bypass, Collection, Edge, Insertion, Marking
 from ctxgc.core.state import State
 from ctxgc.lab.moments import Moment
 
@@ -37,7 +37,7 @@ class Links:
         self._take(moment)
 
     def arrived(self, cell: int) -> int:
-        """The number of the request that brought a cell."""
+        """The number of the request that brought a cell, or in whose reply it was recalled."""
         return self._arrived[cell]
 
     def into(self, state: State, cell: int) -> tuple[Reference, ...]:
@@ -54,8 +54,11 @@ class Links:
             match entry:
                 case Allocation():
                     numbers[entry.call] = len(numbers) + 1
-                    cells = len(entry.schemas or ()) + sum(len(node.cells) for node in entry.nodes)
+                    cells = len(entry.schemas or ()) + (entry.offer is not None)
+                    cells += sum(len(node.cells) for node in entry.nodes)
                     self._arrived += [len(numbers)] * cells  # cells are numbered as they come
+                case Insertion():
+                    self._arrived += [numbers.get(entry.call, len(numbers))] * len(entry.cells)
                 case Collection():
                     made = numbers.get(entry.call, len(numbers)), entry.generation
                     self.edited.update((edit.cell, made) for edit in entry.edits)

@@ -19,7 +19,7 @@ from ctxgc.core.state import EDEN, State
 from ctxgc.lab.moments import Moment
 from ctxgc.session import Kit, drain
 from ctxgc.session.collecting import Standing
-from ctxgc.session.cycle import BYTES_PER_TOKEN, Cycle
+from ctxgc.session.cycle import Cycle, fresh_tokens
 from ctxgc.session.originals import content
 from ctxgc.session.pacing import cold, tariff_for
 
@@ -85,11 +85,12 @@ class _Again:
             state.apply(entry)
         if not self._possible():
             standing = None
+        elif standing is None or standing.marked != state.marked:
+            standing = self._plan(moment.entry)
         tariff = self._tariff(moment.entry)
-        fresh = sum(len(self.kit.store.blob(node.blob)) for node in moment.entry.nodes) // BYTES_PER_TOKEN
-        if (self._possible() and stale) or (
-            standing and not standing.surplus and self._surplus(standing, tariff, fresh)
-        ):
+        raws = (self.kit.store.blob(node.blob) for node in moment.entry.nodes)
+        fresh = fresh_tokens(state, moment.entry.parent, raws)
+        if standing and not standing.surplus and self._surplus(standing, tariff, fresh):
             standing = self._plan(moment.entry, fresh)
         found = self._decided(standing, tariff, fresh)
         for entry in moment.own:

@@ -149,7 +149,7 @@ def _estimated(state: State, call: bytes, entries: list[AnyEntry]) -> int:
     """What we counted for a call that has just been booked; 0 for one that went on as it came."""
     for entry in reversed(entries[-3:]):
         if isinstance(entry, Allocation) and entry.call == call:
-            return state.tokens(entry.head, entry.toolset, sent=True)
+            return state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered)
     return 0
 
 

@@ -10,22 +10,26 @@ import asyncio
 from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import aiohttp
 
-from ctxgc.core.journal import Settlement
 from ctxgc.core.spans import Malformed
 from ctxgc.proxy.encoding import TooLarge, Undecodable, decode
 from ctxgc.proxy.exchange import ClientGone, Exchange
-from ctxgc.proxy.headers import Raw, stored, to_upstream
+from ctxgc.proxy.headers import stored, to_upstream
 from ctxgc.proxy.relay import Copy, Relayed, relay
+from ctxgc.proxy.rounds import Leg, relay_rounds
+from ctxgc.proxy.tickets import Ticket, settlement
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.session import Prepared, Session, Sessions
+from ctxgc.session.reading import TOOL_NAME
 from ctxgc.telemetry import Figures
+from ctxgc.wire.codec import Asking
 
 SLICE = 0.002
 """Seconds after which work on a long history lets other streams be served."""
@@ -40,20 +44,8 @@ _UNRECORDED = "the audit store cannot be written, and audit is strict"
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Ticket:
-    """A request being answered: what was prepared for it, and what came of it."""
-
-    session: Session
-    prepared: Prepared
-    original: bytes
-    headers: Raw
-    overhead: float
-    began: float = field(default_factory=perf_counter)
-    status: int = 0
-    answer: dict[str, str] = field(default_factory=dict)
-    copy: Copy | None = None
-    settled: bool = False
+class Unrecorded(Exception):
+    """The intent of a request is not on disk, and must be."""
 
 
 class Chat:
@@ -76,9 +68,11 @@ class Chat:
         unanswered = "error"
         try:
             if self._strict and not await self._intent(ticket):
+                raise Unrecorded
+            await exchange.while_connected(self._answer(exchange, ticket))
+        except Unrecorded:
+            if not exchange.started:
                 await exchange.refuse(503, "audit_unavailable", _UNRECORDED)
-            else:
-                await exchange.while_connected(self._answer(exchange, ticket))
         except (ClientGone, asyncio.CancelledError):
             unanswered = "aborted"
             raise
@@ -118,14 +112,23 @@ class Chat:
 
     async def _answer(self, exchange: Exchange, ticket: Ticket) -> None:
         with ExitStack() as opened:
-            response = await self._response(exchange, ticket, opened)
-            ticket.status, ticket.answer = response.status, stored(response.raw_headers)
-            kind = response.content_type
-            stream = kind == "text/event-stream" or (ticket.prepared.stream and kind != "application/json")
-            reader = self._sessions.kit.codec.reader(stream=stream)
-            encoding = response.headers.get("content-encoding", "identity").lower().replace("identity", "")
-            ticket.copy = Copy(reader, encoding)
-            await relay(exchange, response, ticket.copy, stream, lambda relayed: self._settle(ticket, relayed, ""))
+            leg = await self._leg(exchange, ticket, opened)
+            if ticket.prepared.recall and leg.response.status < 400:
+                await relay_rounds(exchange, leg, self._sessions.kit.codec, _Asker(self, exchange, ticket, opened))
+            else:
+                settle = partial(self._settle, ticket, unanswered="")
+                await relay(exchange, leg.response, leg.copy, leg.stream, settle)
+
+    async def _leg(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> Leg:
+        """Send what was prepared, and begin to read the answer."""
+        response = await self._response(exchange, ticket, opened)
+        ticket.status, ticket.answer = response.status, stored(response.raw_headers)
+        kind = response.content_type
+        stream = kind == "text/event-stream" or (ticket.prepared.stream and kind != "application/json")
+        reader = self._sessions.kit.codec.reader(stream=stream)
+        encoding = response.headers.get("content-encoding", "identity").lower().replace("identity", "")
+        ticket.copy = Copy(reader, encoding)
+        return Leg(response, ticket.copy, stream, encoding)
 
     async def _response(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> aiohttp.ClientResponse:
         # An upstream that answers at once is let through first: its request is booked when it is settled.
@@ -181,35 +184,85 @@ class Chat:
         durable = ticket.session.durable(ticket.prepared.call)
         return durable is not None and await in_time(durable)
 
-    async def _settle(self, ticket: Ticket, relayed: Relayed | None, unanswered: str) -> None:
-        """Book how it ended, and wait until it is on disk. ``unanswered`` says how, if its end was never relayed.
-
-        The body of an error is not kept: some upstreams repeat the key in it.
-        """
-        settlement = _settlement(ticket, relayed, unanswered, self._sessions.kit.clock())
-        reply = relayed.copy if relayed and ticket.status < 400 else b""
+    async def _settle(
+        self, ticket: Ticket, relayed: Relayed | None, unanswered: str, asking: Asking | None = None
+    ) -> None:
+        """Book how it ended, and wait until it is on disk. ``unanswered`` says how, if its end was never relayed."""
         async with self._lock(ticket.session):
-            ticket.settled = True
-            on_disk = self._book(ticket.session, settlement, reply)
-        self._figures.request_ended(
-            ticket.prepared.model,
-            settlement.outcome,
-            ticket.overhead,
-            settlement.duration,
-            settlement.first_byte or None,
-        )
+            on_disk = self._book(ticket, relayed, unanswered, asking)
         if on_disk:
             await in_time(on_disk)
 
-    def _book(self, session: Session, settlement: Settlement, reply: bytes) -> Future[None] | None:
+    def _book(
+        self,
+        ticket: Ticket,
+        relayed: Relayed | None,
+        unanswered: str = "",
+        asking: Asking | None = None,
+        *,
+        limited: bool = False,
+    ) -> Future[None] | None:
+        """Book how it ended, and the recalls in it; None where that failed. Whoever calls holds the session's lock.
+
+        The body of an error is not kept: some upstreams repeat the key in it.
+        """
+        booked = settlement(ticket, relayed, unanswered, self._sessions.kit.clock())
+        reply = relayed.copy if relayed and ticket.status < 400 else b""
+        ticket.settled = True
+        self._figures.request_ended(
+            ticket.prepared.model, booked.outcome, ticket.overhead, booked.duration, booked.first_byte or None
+        )
         try:
-            return session.settle(settlement, reply)
+            return ticket.session.settle(booked, reply, asking, limited=limited)
         except Exception as error:  # fail open: what cannot be booked is answered all the same
             self._figures.bypassed(f"fault: {type(error).__name__}")
             return None
 
+    async def _further(self, ticket: Ticket, relayed: Relayed, asking: Asking, limited: bool) -> bool:
+        """Book a round, with the answers to its recalls, and prepare the next; whether that could be done."""
+        began = perf_counter()
+        await self._intent(ticket)  # what is asked for may be what came with this request
+        async with self._lock(ticket.session):
+            if not ticket.session.answerable(ticket.prepared.call):
+                return False
+            if self._book(ticket, relayed, asking=asking, limited=limited) is None:
+                return False
+            prepared = await in_slices(ticket.session.preparing(ticket.original, again=True))
+        ticket.renew(prepared, perf_counter() - began)
+        self._figures.request_started()
+        return True
+
     def _lock(self, session: Session) -> asyncio.Lock:
         return self._locks.setdefault(session, asyncio.Lock())
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Sends the rounds of one request on; see ``Asker``."""
+
+    chat: Chat
+    exchange: Exchange
+    ticket: Ticket
+    opened: ExitStack
+
+    def tool(self) -> str:
+        return self.ticket.prepared.recall or TOOL_NAME
+
+    def answerable(self) -> bool:
+        return self.ticket.prepared.answered
+
+    async def go_on(self, relayed: Relayed, asking: Asking, limited: bool) -> Leg | None:
+        if not await self.chat._further(self.ticket, relayed, asking, limited):
+            return None
+        if self.chat._strict and not await self.chat._intent(self.ticket):
+            raise Unrecorded
+        return await self.chat._leg(self.exchange, self.ticket, self.opened)
+
+    async def end(self, relayed: Relayed, asking: Asking | None) -> None:
+        if asking:
+            await self.chat._intent(self.ticket)  # what is asked for may be what came with this request
+        if not self.ticket.settled:
+            await self.chat._settle(self.ticket, relayed, "", asking)
 
 
 async def in_slices(steps: Generator[None, None, T]) -> T:
@@ -232,24 +285,3 @@ async def in_time(future: Future[None]) -> bool:
     except Exception:  # the journal keeps what was not stored, and says later how much was late
         return False
     return True
-
-
-def _settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: float) -> Settlement:
-    reply = relayed.reply if relayed else None
-    return Settlement(
-        at=at,
-        call=ticket.prepared.call,
-        outcome=unanswered or _outcome(ticket, relayed),
-        status=ticket.status,
-        model=(reply.model if reply else "") or ticket.prepared.model,
-        usage=reply.usage if reply else None,
-        headers=ticket.answer,
-        first_byte=relayed.first_byte - ticket.began if relayed and relayed.first_byte else 0.0,
-        duration=perf_counter() - ticket.began,
-    )
-
-
-def _outcome(ticket: Ticket, relayed: Relayed | None) -> str:
-    if relayed is None or ticket.status >= 400 or relayed.reply.error:
-        return "error"
-    return "ok" if relayed.whole and relayed.reply.complete else "partial"

@@ -29,13 +29,15 @@ Release = Callable[["Relayed"], Awaitable[None]]
 class Relayed:
     """What came of it: the reply as read, its bytes, and whether the upstream finished it.
 
-    ``first_byte`` is when its first byte came, by ``perf_counter``; 0 if none did.
+    ``first_byte`` is when its first byte came, by ``perf_counter``; 0 if none did. ``plain`` are its bytes as they read
+    where they came compressed, and else the same.
     """
 
     reply: Reply
     copy: bytes
     whole: bool
     first_byte: float
+    plain: bytes = b""
 
 
 async def relay(
@@ -47,7 +49,7 @@ async def relay(
     upstream breaks off is broken off here too, without an end.
     """
     await exchange.start(response.status, to_client(response.raw_headers))
-    hold = _Hold(stream=stream)
+    hold = Hold(stream=stream)
     whole = True
     try:
         async for chunk in arriving(response.content):
@@ -103,6 +105,11 @@ class Copy:
         if not self._encoding:
             self._read(chunk)
 
+    def plain(self) -> bytes:
+        """What came so far, as it reads. Raises ``TooLarge``, ``Undecodable``."""
+        came = b"".join(self._parts)
+        return decode(came, self._encoding, COPY_LIMIT) if self._encoding else came
+
     def _read(self, chunk: bytes) -> None:
         try:
             if self._reader:
@@ -112,16 +119,18 @@ class Copy:
 
     def relayed(self, *, whole: bool) -> Relayed:
         """What came of it, now that nothing more will."""
+        copy = plain = b"".join(self._parts)
         try:
             if self._encoding:
-                self._read(decode(b"".join(self._parts), self._encoding, COPY_LIMIT))
+                plain = self.plain()
+                self._read(plain)
             reply = self._reader.finish() if self._reader else Reply(complete=False)
         except Exception:  # as above
             reply = Reply(complete=False)
-        return Relayed(reply, b"".join(self._parts), whole, self._first)
+        return Relayed(reply, copy, whole, self._first, plain)
 
 
-class _Hold:
+class Hold:
     """Holds back the end of an answer: of a stream what begins with ``[DONE]``, else the last piece so far."""
 
     def __init__(self, *, stream: bool) -> None:

@@ -50,7 +50,9 @@ async def running(
     store = open_store(config.store or default_store())
     try:
         figures = Figures(prices(), lambda: len(sessions), store.size)
-        sessions = Sessions(make_kit(store, policies, config.tags, figures.observe, config.pacer()))
+        recall = config.recall and bool(policies)
+        kit = make_kit(store, policies, config.tags, figures.observe, config.pacer(), recall=recall)
+        sessions = Sessions(kit)
         async with Upstream(config.upstream) as upstream:
             strict = config.audit == "strict"
             chat = Chat(upstream, sessions, figures, strict=strict, limit=config.body_limit)

@@ -20,6 +20,7 @@ from ctxgc.core.pacer import Tariff
 from ctxgc.core.state import EDEN, State
 from ctxgc.session.collecting import Collected
 from ctxgc.session.eden import Planned, clean
+from ctxgc.session.offering import NOTHING, Offering, offer
 from ctxgc.session.pacing import paced
 from ctxgc.session.projection import Outgoing, Track
 from ctxgc.session.recognise import Draft, Recognised
@@ -75,6 +76,8 @@ class Pending:
     meter: Meter
     tariff: Tariff
     collected: Collected
+    offering: Offering = NOTHING
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
     blobs += _variants(pending)
     received, sent = _hashes(pending)
     parent = pending.recognised.parent
+    begins = offer(pending.offering, _offered(pending), exact=pending.meter.exact)
     allocation = Allocation(
         at=pending.at,
         call=pending.call,
@@ -116,7 +120,10 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
         tools=tools,
         schemas=schemas,
         size=len(pending.body.text),
-        pace=paced(pending, state, toolset, nodes, schemas),
+        pace=paced(pending, state, toolset, nodes, schemas, begins),
+        offer=begins,
+        offered=pending.offering.spliced,
+        again=pending.again,
     )
     return Booked(allocation, tuple(_collections(pending)), tuple(blobs))
 
@@ -130,12 +137,27 @@ def _collections(pending: Pending) -> Iterator[Collection]:
             yield Collection(at=pending.at, call=pending.call, generation=generation, edits=edits)
 
 
+def _offered(pending: Pending) -> int:
+    """The tokens of the tool that a history begins to offer."""
+    tool = Block(Kind.TOOL_SCHEMA, Author.SYSTEM, pending.offering.tool.decode())
+    return pending.meter.measure(tool) if pending.offering.begins else 0
+
+
 def warmed(meter: Meter, draft: Draft) -> Generator[None, None, None]:
     """Count the long texts of a draft in slices, before anything asks for their tokens at once."""
     for block in draft.message.blocks:
         if len(block.text) > LONG:
             for _ in meter.warming(block.text):
                 yield
+
+
+def model_of(body: Body) -> str:
+    """The model a request names; empty if it names none."""
+    try:
+        model = json.loads(body.fields.get("model", b'""'))
+    except ValueError:
+        return ""
+    return clean(model) if isinstance(model, str) else ""
 
 
 def begun(state: State, node: int) -> bool:

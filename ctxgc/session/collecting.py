@@ -17,9 +17,10 @@ from ctxgc.core.digest import excerpt
 from ctxgc.core.evacuation import Candidate, Plan, evacuate, plan, why
 from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.journal import Pace
+from ctxgc.core.nodes import Marks, Node
 from ctxgc.core.pacer import Circumstances, Decision, Load, Pacer, Tariff
 from ctxgc.core.policy import Policy, Verdict
-from ctxgc.core.state import Marks, Node, State
+from ctxgc.core.state import State
 
 SLICE = 256
 """Cells looked at between two points at which an event loop may serve others."""
@@ -36,8 +37,8 @@ Texts = Callable[[int], str]
 class Standing:
     """What could be collected from the history that ends at ``head``, before the next request is known.
 
-    ``tokens`` are those of the whole request as it is sent now; ``due`` says whether a warm cache suffices; ``marked``
-    is how often the session's references had changed, which plans for several histories share.
+    ``tokens`` are those of the whole request as it was sent, the tool list in it; ``due`` says whether a warm cache
+    suffices; ``marked`` is how often the session's references had changed, which plans for several histories share.
     """
 
     head: int
@@ -66,9 +67,8 @@ class Collecting:
     policies: Sequence[Policy]
     pacer: Pacer
     mint: Callable[[bytes], str]
-    offered: bool = False
     said: Callable[[str, int], bool] = lambda _term, _turn: False
-    _rendered: dict[tuple[int, float, float, str], tuple[int, int, Edit | None]] = field(default_factory=dict)
+    _rendered: dict[tuple[int, float, float, str, bool], tuple[int, int, Edit | None]] = field(default_factory=dict)
 
     def standing(
         self,
@@ -90,10 +90,11 @@ class Collecting:
             residents += _residents(state, node, quotable, learned)
             if node.depth % SLICE == SLICE - 1:
                 yield
-        tokens = state.tokens(head, toolset, sent=True)
+        tokens = self._tokens(head, toolset)
         surplus = self.pacer.surplus(tariff, tokens + fresh)
         heap = Heap((), count, lambda _: None, _turn(state, head), stub.TOKENS, residents, surplus)
-        found = plan(heap, self.policies, pointers, lambda one, said: self._render(one, said, texts, count))
+        render = partial(self._render, texts=texts, count=count, offered=state.node(head).offer >= 0)
+        found = plan(heap, self.policies, pointers, render)
         yield
         loads = tuple(self._load(candidate, head) for candidate in found.candidates)
         now = self._now(head, tokens, fresh, cold=False)
@@ -117,52 +118,67 @@ class Collecting:
         decision = self.pacer.decide([load for _, load in pairs], tariff, now)
         return decision, tuple(candidate for candidate, _ in pairs[: decision.taken])
 
-    def changed(self, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, str]]:
-        """The texts by block number of each node that these edits change, with the edits that it has."""
-        found: dict[int, dict[int, str]] = {}
-        for edit in edits:
-            node = self.state.nodes[self.state.owners[edit.cell]]
-            found.setdefault(node.id, dict(node.edits))[edit.cell - node.cells[0]] = edit.text
-        return found
-
     def generation(self, candidates: Sequence[Candidate], head: int) -> str:
         """``minor`` where only young cells go, else ``major``."""
         now = _turn(self.state, head)
         return "minor" if all(now - self.state.cells[one.edit.cell].turn <= YOUNG for one in candidates) else "major"
 
+    def _tokens(self, head: int, toolset: int) -> int:
+        """Of the request that ended at ``head``: what stands of ours behind it and did not leave with it is fresh."""
+        offered = self.state.heads[head].offered
+        return self.state.tokens(head, toolset, sent=True, offered=offered) - self.state.fresh(head)
+
     def _now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
         pace = self.state.pace
-        received = tokens + sum(self.state.node(head).received.values()) - sum(self.state.node(head).sent.values())
+        toolset = self.state.heads[head].toolset if head in self.state.heads else -1
+        received = self.state.tokens(head, toolset, sent=False)
         return Circumstances(_turn(self.state, head), tokens, fresh, cold, received, pace.paid, pace.untouched)
 
     def _load(self, candidate: Candidate, head: int) -> Load:
-        """``behind`` is what of the history stands from the cell's message on."""
-        before = self.state.node(self.state.nodes[self.state.owners[candidate.edit.cell]].parent)
-        behind = sum(self.state.node(head).sent.values()) - sum(before.sent.values())
+        """``behind`` is what of the history was sent from the cell's message on."""
+        node = self.state.nodes[self.state.owners[candidate.edit.cell]]
+        before = self.state.sent(node.parent, node.id)
+        behind = sum(self.state.left(head).values()) - sum(before.values())
         return Load(candidate.saved, behind, candidate.since, candidate.urgency)
 
-    def _render(self, resident: Resident, verdict: Verdict, texts: Texts, count: Callable[[str], int]) -> Edit | None:
-        """The edit for a verdict; made once, since neither the text nor what is kept of it changes by itself."""
+    def _render(
+        self, resident: Resident, verdict: Verdict, texts: Texts, count: Callable[[str], int], *, offered: bool
+    ) -> Edit | None:
+        """The edit for a verdict; made once, since neither the text nor what is kept of it changes by itself.
+
+        ``offered`` says that the history offers the recall tool: then its stubs need not say how to see the rest.
+        """
         assert verdict.excerpt is not None
-        key = resident.id, verdict.excerpt, verdict.density, why(verdict)
+        key = resident.id, verdict.excerpt, verdict.density, why(verdict), offered
         known = self._rendered.get(key)
         if known is None or known[:2] != (len(resident.marks), resident.referenced):
-            edit = self._edit(resident, verdict, texts(resident.id), count)
+            edit = self._edit(resident, verdict, texts(resident.id), count, offered=offered)
             known = self._rendered[key] = len(resident.marks), resident.referenced, edit
         edit = known[2]
         return edit and replace(edit, policy=verdict.policy, action=verdict.action, reason=verdict.reason)
 
-    def _edit(self, resident: Resident, verdict: Verdict, text: str, count: Callable[[str], int]) -> Edit | None:
+    def _edit(
+        self, resident: Resident, verdict: Verdict, text: str, count: Callable[[str], int], *, offered: bool
+    ) -> Edit | None:
         assert verdict.excerpt is not None
         # Of what was said later than that, nothing counts: an excerpt is the same whenever it is made.
         known = partial(self._known, turn=resident.referenced + 1)
         share = 0.0 if resident.points else verdict.excerpt  # what it holds is kept where it points to
         part = excerpt(text, resident.tokens, share, resident.marks, verdict.density, known)
         handle = self.mint(self.state.cells[resident.id].content)
-        return evacuate(resident, verdict, text, part, handle, count, offered=self.offered)
+        return evacuate(resident, verdict, text, part, handle, count, offered=offered)
 
     def _known(self, term: str, *, turn: int) -> bool:
         return self.said(term, turn)
+
+
+def changed(state: State, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, str]]:
+    """The texts by block number of each node that these edits change, with the edits that it has."""
+    found: dict[int, dict[int, str]] = {}
+    for edit in edits:
+        node = state.nodes[state.owners[edit.cell]]
+        found.setdefault(node.id, dict(node.edits))[edit.cell - node.cells[0]] = edit.text
+    return found
 
 
 def _offered(load: Load, tariff: Tariff, now: Circumstances, *, forced: bool) -> bool:

@@ -90,7 +90,8 @@ class Cycle:
         tariff: Tariff,
         nothing: Collected,
     ) -> Generator[None, None, Collected]:
-        fresh, is_cold = sum(len(draft.raw) for draft in found.drafts) // BYTES_PER_TOKEN, nothing.pace.cold
+        fresh = fresh_tokens(self.state, found.parent, (draft.raw for draft in found.drafts))
+        is_cold = nothing.pace.cold
         standing = self._standing.get(found.parent)
         if standing is None or standing.marked != self.state.marked:
             yield from self._catch_up(None)
@@ -129,6 +130,11 @@ class Cycle:
             if fault not in self.reported:
                 self.reported.add(fault)
                 yield Bypass(at=pending.at, call=pending.call, reason=fault)
+
+
+def fresh_tokens(state: State, parent: int, raws: Iterable[bytes]) -> int:
+    """About the tokens that a request sends for the first time: its new messages, and what is ours before them."""
+    return sum(map(len, raws)) // BYTES_PER_TOKEN + state.fresh(parent)
 
 
 def _pacer(kit: Kit) -> Pacer:

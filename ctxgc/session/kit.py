@@ -24,6 +24,7 @@ class Kit:
 
     ``meter`` makes the counter for a model; ``retrieval`` maps a tool's name to a source or None; ``observe`` is told
     every entry, with the session's state after it. ``tariff`` gives a model's prices, ``pacer`` decides by them.
+    ``recall`` says that histories may offer the recall tool: only where somebody answers its calls.
     """
 
     store: Store
@@ -36,13 +37,16 @@ class Kit:
     observe: Callable[[State, AnyEntry], None] = lambda _state, _entry: None
     tariff: Callable[[str], Tariff] = lambda _model: Tariff()
     pacer: Pacer = field(default_factory=Pacer)
+    recall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """What to send, and whether a stream is asked for.
 
-    ``bypass`` says why the request goes as it came, because of us (empty: it does not).
+    ``bypass`` says why the request goes as it came, because of us (empty: it does not). ``recall`` is the name of the
+    recall tool, whose calls the client must not see (empty: its history offers none), and ``answered`` says that they
+    are answered.
     """
 
     call: bytes
@@ -50,6 +54,8 @@ class Prepared:
     model: str = ""
     bypass: str = ""
     stream: bool = False
+    recall: str = ""
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from ctxgc.core.block import Author, Block, Kind, Message
 from ctxgc.core.digest import telling
 from ctxgc.core.failures import Failures, failed
 from ctxgc.core.journal import Edge, Marking, Overwritten
+from ctxgc.core.nodes import Node
 from ctxgc.core.references import References
 from ctxgc.core.resources import Access, accesses
 from ctxgc.core.spans import Malformed
-from ctxgc.core.state import Node, State
+from ctxgc.core.state import State
 from ctxgc.store import Store, StoreError
 from ctxgc.wire.codec import Codec
 

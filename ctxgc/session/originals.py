@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from ctxgc.core.journal import Allocation, AnyEntry, Collection, Piece
-from ctxgc.core.state import Node, State
+from ctxgc.core.nodes import Node
+from ctxgc.core.state import State
 from ctxgc.store import Store, StoreError, StoreMissing
 from ctxgc.wire.codec import Body, Codec
 
@@ -47,12 +48,18 @@ def lines(text: str, first: int, last: int) -> str:
 
 def received(state: State, store: Store, codec: Codec, entry: Allocation) -> bytes:
     """The request body as it came, from the pieces around its history and the messages of its path."""
-    return b"".join(_body(state, store, entry, lambda node, raw: raw))
+    history = _history(state, store, entry, lambda _, raw: raw, ours=False)
+    return b"".join((*_pieces(store, entry.before), *history, *_pieces(store, entry.after)))
 
 
 def sent(state: State, store: Store, codec: Codec, entry: Allocation) -> bytes:
-    """The request body as it left: the same with the edits of its nodes."""
-    return b"".join(_body(state, store, entry, lambda node, raw: codec.project(raw, node.edits)))
+    """The request body as it left: the same with the edits of its nodes, and with what is ours in it."""
+    before, after = (b"".join(_pieces(store, pieces)) for pieces in (entry.before, entry.after))
+    if entry.offered:
+        tool = state.own.offers[state.node(entry.head).offer].tool
+        before, after = codec.offer(before, tool), codec.offer(after, tool)
+    history = _history(state, store, entry, lambda node, raw: codec.project(raw, node.edits), ours=True)
+    return b"".join((before, *history, after))
 
 
 def disagreements(entries: Iterable[AnyEntry], store: Store, codec: Codec) -> Iterator[str]:
@@ -87,14 +94,16 @@ def _compare(state: State, store: Store, codec: Codec, entry: Allocation) -> Ite
             yield f"the body {word} in call {entry.call.hex()} does not rebuild to the bytes that were booked"
 
 
-def _body(state: State, store: Store, entry: Allocation, form: Callable[[Node, bytes], bytes]) -> Iterator[bytes]:
+def _history(
+    state: State, store: Store, entry: Allocation, form: Callable[[Node, bytes], bytes], *, ours: bool
+) -> Iterator[bytes]:
     variants = {variant.node: variant for variant in entry.variants}
-    yield from _pieces(store, entry.before)
-    for node in state.path(entry.head):
+    for node, child in state.followed(entry.head):
         variant = variants.get(node.id)
         yield variant.gap if variant else node.gap
         yield form(node, store.blob(variant.blob if variant else node.blob))
-    yield from _pieces(store, entry.after)
+        for inserted in state.own.behind(node.id, child) if ours else ():
+            yield from (part for raw in inserted.messages for part in (b",", raw))
 
 
 def _pieces(store: Store, pieces: Sequence[Piece]) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from ctxgc.core.journal import NewCell, NewNode, Pace
+from ctxgc.core.journal import NewCell, NewNode, Offer, Pace
 from ctxgc.core.pacer import Decision, Tariff
 from ctxgc.core.state import State
 
@@ -50,26 +50,58 @@ def pace_of(decision: Decision, candidates: int, tariff: Tariff, *, cold: bool) 
 
 
 def paced(
-    pending: Pending, state: State, toolset: int, nodes: Sequence[NewNode], schemas: tuple[NewCell, ...] | None
+    pending: Pending,
+    state: State,
+    toolset: int,
+    nodes: Sequence[NewNode],
+    schemas: tuple[NewCell, ...] | None,
+    offer: Offer | None,
 ) -> Pace:
     """The pace of a request that is being booked, with both bills up to it.
 
-    Of a new tool list nothing is cached, since it stands before all else.
+    What is ours in it, the recall tool and what was recalled, counts as sent and not as untouched; so does all of a
+    request that no client asked for.
     """
-    tariff, parent = pending.tariff, pending.recognised.parent
-    edited = {edit.cell: edit.after - edit.before for plan in pending.planned for edit in plan.edits}
-    first = len(state.cells) + len(schemas or ())
-    fresh = sum(cell.tokens for cell in schemas or ())
-    new = [cell.tokens for node in nodes for cell in node.cells]
-    fresh_sent = fresh + sum(tokens + edited.get(first + at, 0) for at, tokens in enumerate(new))
-    fresh += sum(new)
-    known = toolset if schemas is None else -1
-    before, sent = (state.tokens(parent, known, sent=form) for form in (False, True))
+    paid = _paid(pending, state, toolset, nodes, schemas, offer)
+    untouched = 0.0 if pending.again else _untouched(pending, state, toolset, nodes, schemas)
     pace = pending.collected.pace
-    rewritten = pace.live if pace.trigger else 0
-    kept = sent - (pace.dead + pace.live if pace.trigger else 0)
-    if pace.cold or schemas:
-        paid, untouched = tariff.cost(0, kept + rewritten + fresh_sent), tariff.cost(0, before + fresh)
-    else:
-        paid, untouched = tariff.cost(kept, rewritten + fresh_sent), tariff.cost(before, fresh)
     return structs.replace(pace, paid=state.pace.paid + paid, untouched=state.pace.untouched + untouched)
+
+
+def _untouched(
+    pending: Pending, state: State, toolset: int, nodes: Sequence[NewNode], schemas: tuple[NewCell, ...] | None
+) -> float:
+    """The cost of the request as it came. Of a new tool list nothing is cached, since it stands before all else."""
+    known = toolset if schemas is None else -1
+    before = state.tokens(pending.recognised.parent, known, sent=False)
+    fresh = sum(cell.tokens for node in nodes for cell in node.cells) + sum(cell.tokens for cell in schemas or ())
+    return _cost(pending, before, fresh, cold=bool(schemas))
+
+
+def _paid(
+    pending: Pending,
+    state: State,
+    toolset: int,
+    nodes: Sequence[NewNode],
+    schemas: tuple[NewCell, ...] | None,
+    offer: Offer | None,
+) -> float:
+    """The cost of the request as it left."""
+    edited = {edit.cell: edit.after - edit.before for plan in pending.planned for edit in plan.edits}
+    first = len(state.cells) + len(schemas or ()) + (offer is not None)
+    new = [cell.tokens for node in nodes for cell in node.cells]
+    fresh = sum(tokens + edited.get(first + at, 0) for at, tokens in enumerate(new))
+    fresh += sum(cell.tokens for cell in schemas or ()) + (offer.cell.tokens if offer else 0)
+    parent, known, offered = pending.recognised.parent, toolset if schemas is None else -1, pending.offering.spliced
+    unsent = state.fresh(parent)
+    sent = state.tokens(parent, known, sent=True, offered=offered) - unsent
+    pace = pending.collected.pace
+    kept = sent - (pace.dead + pace.live if pace.trigger else 0)
+    rewritten = pace.live if pace.trigger else 0
+    return _cost(pending, kept, rewritten + unsent + fresh, cold=bool(schemas))
+
+
+def _cost(pending: Pending, known: int, fresh: int, *, cold: bool) -> float:
+    if cold or pending.collected.pace.cold:
+        known, fresh = 0, known + fresh
+    return pending.tariff.cost(known, fresh)

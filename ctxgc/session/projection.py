@@ -28,7 +28,7 @@ class Invalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """What leaves: the whole body, and how much of it is history."""
+    """What leaves: the whole body, and how much of it is history, up to the client's last message."""
 
     text: bytes
     end: int
@@ -37,9 +37,9 @@ class Outgoing:
 class Track:
     """A history that was sent lately: its bytes as they came and as they left, up to the end of its last message.
 
-    ``head`` is its last node, ``variants`` its messages whose bytes differ from those of their nodes. The hashes are
-    running sha256 of both forms, so that a longer body is hashed from here on. The bytes are copied when they are first
-    asked for, which is after the request has left.
+    What stands of ours behind its last message is no part of it. ``head`` is its last node, ``variants`` its messages
+    whose bytes differ from those of their nodes. The hashes are running sha256 of both forms, so that a longer body is
+    hashed from here on. The bytes are copied when they are first asked for, which is after the request has left.
     """
 
     def __init__(self, body: Body, outgoing: Outgoing, head: int, variants: tuple[Variant, ...] = ()) -> None:
@@ -79,27 +79,48 @@ def project(
     planned: Sequence[Planned],
     codec: Codec,
     changed: Mapping[int, Mapping[int, str]] = _NOTHING,
+    tool: bytes = b"",
 ) -> Outgoing:
-    """Assemble what is sent for ``body``. Raises ``Invalid`` (or ``Malformed``) where it must not be sent.
+    """Assemble what is sent for ``body``, with ``tool`` behind its tools, if one is given.
 
-    ``changed`` has the edits of known nodes from now on, where they change with this request.
+    ``changed`` has the edits of known nodes from now on, where they change with this request. Raises ``Invalid`` (or
+    ``Malformed``) where it must not be sent.
     """
     known = [changed.get(node, state.nodes[node].edits) for node in recognised.known]
     texts = known + [plan.texts() for plan in planned]
     after = [codec.project(raw, edits) for (_, raw), edits in zip(raws, texts, strict=True)]
     before = [raw for _, raw in raws]
     same_prefix = track is None or track.sent is track.known.prefix
-    if before == after and same_prefix:
+    ours = _ours(state, track, recognised, len(raws))
+    if before == after and same_prefix and not tool and not any(ours):
         return Outgoing(body.text, body.end)
     first = _unchecked(before, after, state, recognised, planned, changed)
     if first is not None and (found := codec.problems(before[first:], after[first:])):
         raise Invalid(found[0])
-    prefix = body.text[: body.start] if track is None else track.sent
-    parts = [part for (gap, _), raw in zip(raws, after, strict=True) for part in (gap, raw)]
-    history = b"".join((prefix, *parts))
-    text = history + body.text[body.end :]
-    _check(text, prefix, track, len(raws), codec)
+    prefix = _offer(codec, body.text[: body.start], tool) if track is None else track.sent
+    parts = [ours[0]]
+    for (gap, _), raw, behind in zip(raws, after, ours[1:], strict=True):
+        parts += ([gap, raw], behind)
+    history = b"".join((prefix, *(part for each in parts[:-1] for part in each)))
+    text = b"".join((history, *parts[-1], _offer(codec, body.text[body.end :], tool)))
+    _check(text, prefix, track, len(raws) + sum(map(len, ours)) // 2, codec)
     return Outgoing(text, len(history))
+
+
+def _ours(state: State, track: Track | None, recognised: Recognised, count: int) -> list[list[bytes]]:
+    """What of ours goes before the first of ``count`` messages, and behind each: separators and messages by turns.
+
+    What stands behind the last belongs to no track, since a later request may go on without it.
+    """
+    found: list[list[bytes]] = [[] for _ in range(count + 1)]
+    nodes = [track.head if track else -1, *recognised.known]
+    for at, (node, child) in enumerate(zip(nodes, [*nodes[1:], -1], strict=True)):
+        found[at] = [part for each in state.own.behind(node, child) for raw in each.messages for part in (b",", raw)]
+    return found
+
+
+def _offer(codec: Codec, around: bytes, tool: bytes) -> bytes:
+    return codec.offer(around, tool) if tool else around
 
 
 def _unchecked(

@@ -7,7 +7,6 @@ wrong in here, the request leaves as it came.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import deque
 from collections.abc import Generator
 from concurrent.futures import Future
@@ -22,18 +21,20 @@ from ctxgc.core.journal import Bypass, Recall, Recovery, Settlement, decode
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.errors import UnknownHandle
-from ctxgc.session.admission import Meter, Pending, begun, new_schemas, warmed
+from ctxgc.session.admission import Pending, model_of
 from ctxgc.session.booking import Books, Unread
-from ctxgc.session.collecting import Collected
+from ctxgc.session.coming import Came, coming, planning
 from ctxgc.session.cycle import TRACKS, Cycle
-from ctxgc.session.eden import Eden, Planned, Rules, clean
+from ctxgc.session.eden import clean
 from ctxgc.session.kit import Kit, Prepared, Resumed
 from ctxgc.session.originals import content
 from ctxgc.session.pacing import tariff_for
-from ctxgc.session.projection import Invalid, Outgoing, Track, project
-from ctxgc.session.recognise import Recognised, raw_messages, recognise
+from ctxgc.session.projecting import projected
+from ctxgc.session.projection import Invalid, Outgoing, Track
+from ctxgc.session.reading import TOOL_NAME
+from ctxgc.session.recalling import recalls
 from ctxgc.store import StoreMissing
-from ctxgc.wire.codec import Body
+from ctxgc.wire.codec import Asking
 
 T = TypeVar("T")
 
@@ -89,15 +90,20 @@ class Session:
         """Decide what to send for a request body. Never raises: at worst the body goes as it came."""
         return drain(self.preparing(text))
 
-    def preparing(self, text: bytes, resumed: Resumed | None = None) -> Generator[None, None, Prepared]:
-        """``prepare`` in slices: yields where others may be served meanwhile."""
+    def preparing(
+        self, text: bytes, resumed: Resumed | None = None, *, again: bool = False
+    ) -> Generator[None, None, Prepared]:
+        """``prepare`` in slices: yields where others may be served meanwhile.
+
+        ``again`` says that no client asks: the body goes out once more, with what the model recalled in its reply.
+        """
         call = self.kit.new_id()
         self._preparing += 1
         try:
             yield from self.admitting()
             if resumed is None or resumed.track not in self.tracks:  # what was found before may be gone by now
                 resumed = self.resume(text)
-            return (yield from self._prepare(call, text, resumed))
+            return (yield from self._prepare(call, text, resumed, again))
         except (Malformed, Invalid) as error:
             reason = f"{type(error).__name__.lower()}: {error}"
         except Exception as error:  # fail open: no fault of ours may stop a request
@@ -155,19 +161,31 @@ class Session:
         """The input tokens that a call was counted to send; 0 if it was not booked."""
         self.admit()
         entry = self.state.unsettled.get(call)
-        return self.state.tokens(entry.head, entry.toolset, sent=True) if entry else 0
+        return self.state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered) if entry else 0
 
-    def settle(self, settlement: Settlement, reply: bytes = b"") -> Future[None]:
+    def settle(
+        self, settlement: Settlement, reply: bytes = b"", asking: Asking | None = None, *, limited: bool = False
+    ) -> Future[None]:
         """Book how a call ended, with the reply's bytes. Done when that, and all before it, is on disk.
 
-        What the call was estimated at, and the reply's hash, are filled in.
+        What the call was estimated at, and the reply's hash, are filled in. The recalls that a reply is ``asking`` for
+        are answered into the call's history; where they are ``limited``, only with that.
         """
         digest = hashlib.sha256(reply).digest() if reply else b""
         with self._books.journal.together():
             estimated = self.estimated(settlement.call)
             self._durable.pop(settlement.call, None)
             settlement = structs.replace(settlement, estimated=estimated, reply=digest)
-            return self._books.write(self._books.line(settlement, (reply,) if reply else ()))
+            lines = [self._books.line(settlement, (reply,) if reply else ())]
+            if asking is not None and self.answerable(settlement.call):
+                request = self.state.unsettled[settlement.call]
+                lines += map(self._books.line, recalls(self.state, self.kit, request, asking, limited=limited))
+            return self._books.write(*lines)
+
+    def answerable(self, call: bytes) -> bool:
+        """Whether the recalls in the reply to a call can be answered into its history."""
+        self.admit()
+        return call in self.state.unsettled and self.state.unsettled[call].offered and not self.state.plain
 
     def flush(self) -> None:
         """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
@@ -195,34 +213,25 @@ class Session:
             self._books.journal.flush()
             return content(self.state, self.kit.store, self.kit.codec, cell)
 
-    def _prepare(self, call: bytes, text: bytes, resumed: Resumed | None) -> Generator[None, None, Prepared]:
-        body, track = (resumed.body, resumed.track) if resumed else (self.kit.codec.split(text), None)
-        raws, head = raw_messages(body), track.head if track else -1
-        found = yield from recognise(self.state, self.kit.codec, self.scope, raws, head)
-        found.variants[:0] = track.variants if track else ()
+    def _prepare(
+        self, call: bytes, text: bytes, resumed: Resumed | None, again: bool
+    ) -> Generator[None, None, Prepared]:
+        came = yield from coming(self.state, self.kit, self.scope, text, resumed)
+        found, body = came.found, came.body
         model = model_of(body)
-        meter = self.kit.meter(model)
-        eden = self._eden(found, body, meter)
-        planned = yield from _plan(eden, found, meter)
-        at, tariff = self.kit.clock(), tariff_for(self.state, self.kit.tariff(model))
+        meter, at, tariff = self.kit.meter(model), self.kit.clock(), tariff_for(self.state, self.kit.tariff(model))
+        planned, faults = yield from planning(self.state, self.kit, self._mint, came, meter)
         collected = yield from self._cycle.collected(found, planned, body, model, meter, tariff, at)
-        planned, collected, outgoing = self._project(body, track, raws, found, planned, collected, eden.faults)
-        self._cycle.reported.update(eden.faults)
-        for fault in eden.faults:
-            self._pending.append(Unread(call, at, fault))
+        planned, collected, outgoing = projected(self.state, self.kit.codec, came, planned, collected, faults)
+        self._cycle.reported.update(faults)
+        self._pending += (Unread(call, at, fault) for fault in faults)
         if collected.edits:  # other histories may hold the same messages: their bytes are made anew
             self.tracks.clear()
-        kept = self._track(body, track, outgoing, found)
-        self._pending.append(
-            Pending(call, at, model, body, outgoing, found, planned, track, kept, meter, tariff, collected)
-        )
-        stream = body.fields.get("stream") == b"true"
-        return Prepared(call, outgoing.text, model, "; ".join(eden.faults), stream)
-
-    def _eden(self, found: Recognised, body: Body, meter: Meter) -> Eden:
-        rules = Rules(() if self.state.plain else self.kit.policies, meter.count, self._mint, self.kit.retrieval)
-        cell = len(self.state.cells) + new_schemas(self.state, body, self.kit.codec)
-        return Eden(self.state, rules, found.parent, cell, begun(self.state, found.parent))
+        kept = self._track(came, outgoing)
+        pending = Pending(call, at, model, body, outgoing, found, planned, came.track, kept, meter, tariff, collected)
+        self._pending.append(replace(pending, offering=came.offers, again=again))
+        stream, name = body.fields.get("stream") == b"true", TOOL_NAME if came.offers.tool else ""
+        return Prepared(call, outgoing.text, model, "; ".join(faults), stream, name, came.offers.answered)
 
     def _afterwards(self, pending: Pending | Unread) -> Generator[None, None, None]:
         """What can wait until a request has left: what its cells refer to, and what could go with the next one."""
@@ -233,37 +242,11 @@ class Session:
             for fault in (yield from self._cycle.planning(pending)):
                 self._books.write(self._books.line(fault))
 
-    def _project(
-        self,
-        body: Body,
-        track: Track | None,
-        raws: list[tuple[bytes, bytes]],
-        found: Recognised,
-        planned: tuple[Planned, ...],
-        collected: Collected,
-        faults: list[str],
-    ) -> tuple[tuple[Planned, ...], Collected, Outgoing]:
-        """What is sent; a projection that breaks a rule is made again without the edits of this request."""
-        codec = self.kit.codec
-        try:
-            if collected.edits:
-                whole, changed = codec.split(body.text), self._cycle.collecting.changed(collected.edits)
-                known = [node.id for node in self.state.path(found.parent)]
-                all_ = Recognised(found.parent, known, found.variants, found.drafts)
-                raws_ = raw_messages(whole)
-                return planned, collected, project(whole, None, raws_, self.state, all_, planned, codec, changed)
-            return planned, collected, project(body, track, raws, self.state, found, planned, codec)
-        except (Invalid, Malformed) as error:
-            faults.append(f"validator: {error}")
-            plain = tuple(replace(plan, edits=()) for plan in planned)
-            nothing = Collected((), structs.replace(collected.pace, trigger=""))
-            return plain, nothing, project(body, track, raws, self.state, found, plain, codec)
-
-    def _track(self, body: Body, track: Track | None, outgoing: Outgoing, found: Recognised) -> Track:
-        head = len(self.state.nodes) + len(found.drafts) - 1 if found.drafts else found.parent
-        kept = Track(body, outgoing, head, tuple(found.variants))
-        if track is not None and track in self.tracks:
-            self.tracks.remove(track)
+    def _track(self, came: Came, outgoing: Outgoing) -> Track:
+        head = len(self.state.nodes) + len(came.found.drafts) - 1 if came.found.drafts else came.found.parent
+        kept = Track(came.body, outgoing, head, tuple(came.found.variants))
+        if came.track is not None and came.track in self.tracks:
+            self.tracks.remove(came.track)
         self.tracks.appendleft(kept)
         return kept
 
@@ -282,22 +265,3 @@ def drain(steps: Generator[None, None, T]) -> T:
             next(steps)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-
-
-def model_of(body: Body) -> str:
-    """The model a request names; empty if it names none."""
-    try:
-        model = json.loads(body.fields.get("model", b'""'))
-    except ValueError:
-        return ""
-    return clean(model) if isinstance(model, str) else ""
-
-
-def _plan(eden: Eden, found: Recognised, meter: Meter) -> Generator[None, None, tuple[Planned, ...]]:
-    planned = []
-    for draft in found.drafts:
-        if draft.eden and eden.rules.policies:
-            yield from warmed(meter, draft)
-        planned.append(eden.plan(draft))
-        yield
-    return tuple(planned)

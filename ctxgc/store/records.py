@@ -15,6 +15,7 @@ KINDS = frozenset(
         "marking",
         "settlement",
         "recall",
+        "insertion",
         "fact",
         "period",
         "gap",

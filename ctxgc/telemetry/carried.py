@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ctxgc.core.journal import Allocation
-from ctxgc.core.state import Node, State, Tally
+from ctxgc.core.nodes import Tally
+from ctxgc.core.state import State
 from ctxgc.lab.forecasts import Split, predicted
 
 RECEIVED, FORWARDED = "received", "forwarded"
@@ -35,44 +36,59 @@ class Saved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A request's history as it stood at one moment. Nodes and tallies are values: later edits do not reach it."""
+    """A request's history as it stood at one moment. Tallies are values: later edits do not reach it.
+
+    ``received`` and ``sent`` are the tokens of the part that was there before, and of all of it; ``tools`` and
+    ``forwarded`` those of the tools that came, and that leave.
+    """
 
     entry: Allocation
-    head: Node
-    base: Node
+    received: tuple[Tally, Tally]
+    sent: tuple[Tally, Tally]
     tools: Tally
+    forwarded: Tally
     outcome: str = "noop"
 
     @classmethod
     def at(cls, state: State, entry: Allocation, outcome: str) -> Carried:
         """What the request of ``entry`` carries by the state as it is now; ``outcome`` is its collection's."""
-        tools = state.toolset(entry.toolset).tally
-        return cls(entry, state.node(entry.head), state.node(entry.parent), tools, outcome)
+        head, base = state.node(entry.head), state.node(entry.parent)
+        known = state.left(entry.parent, entry.call)
+        tools, forwarded = state.toolset(entry.toolset).tally, state.tools(entry)
+        return cls(entry, (base.received, head.received), (known, state.sent(entry.head)), tools, forwarded, outcome)
 
     def parts(self, stage: str) -> Iterator[Part]:
-        """The tokens per tag at ``received`` or ``forwarded``. A tag may come twice. Tool lists leave as they came."""
-        received = stage == RECEIVED
-        head, base = (node.received if received else node.sent for node in (self.head, self.base))
+        """The tokens per tag at ``received`` or ``forwarded``. A tag may come twice.
+
+        What no client asked for was not received.
+        """
+        came = stage == RECEIVED
+        if came and self.entry.again:
+            return
+        base, head = self.received if came else self.sent
         for tag, tokens in head.items():
             before = base.get(tag, 0)
             yield Part(tag, max(tokens - before, 0), before)
         fresh = self.entry.schemas is not None
-        for tag, tokens in self.tools.items():
+        for tag, tokens in (self.tools if came else self.forwarded).items():
             yield Part(tag, tokens, 0) if fresh else Part(tag, 0, tokens)
 
     def saved(self) -> Saved:
-        """How many tokens less were sent than came."""
-        base = sum(self.base.received.values()) - sum(self.base.sent.values())
-        head = sum(self.head.received.values()) - sum(self.head.sent.values())
-        return Saved(head - base, base)
+        """How many tokens less were sent than came; never less than none, since what is counted of it only grows."""
+        if self.entry.again:
+            return Saved(0, 0)
+        base, head = (
+            sum(came.values()) - sum(left.values()) for came, left in zip(self.received, self.sent, strict=True)
+        )
+        return Saved(max(head - base, 0), max(base, 0))
 
     def predicted(self, least: int) -> Split | None:
         """Which of its tokens the pacer predicted to be read from the cache; None where nothing sent was collected.
 
         ``least`` are the tokens of the shortest prefix that the provider caches.
         """
-        pace, tools = self.entry.pace, sum(self.tools.values())
+        pace, tools = self.entry.pace, sum(self.forwarded.values())
         if pace is None or not pace.trigger:
             return None
-        base, total = (sum(node.sent.values()) + tools for node in (self.base, self.head))
+        base, total = (sum(tally.values()) + tools for tally in self.sent)
         return predicted(pace, base, total, fresh_tools=self.entry.schemas is not None, least=least)

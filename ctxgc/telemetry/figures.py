@@ -17,6 +17,7 @@ from ctxgc.core.journal import (
     Bypass,
     Collection,
     Gap,
+    Insertion,
     Marking,
     Open,
     Recall,
@@ -112,7 +113,7 @@ class Figures:
                 self._passed(state, entry)
             case Gap():
                 self._board.add(m.GAPS, (), entry.calls)
-            case Open() | Marking():
+            case Open() | Marking() | Insertion():
                 pass
 
     @_guarded

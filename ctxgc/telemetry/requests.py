@@ -51,7 +51,7 @@ class Requests:
 
     def count(self, carried: Carried, model: Model) -> None:
         """Count what an ended request carried."""
-        for stage in STAGES:
+        for stage in STAGES[carried.entry.again :]:  # what we sent once more came from nobody
             self._size(stage, model, self._tokens(stage, carried))
         if carried.outcome != "collected":  # those are counted with their entries
             self._board.add(m.COLLECTIONS, (NONE, NONE, carried.outcome))

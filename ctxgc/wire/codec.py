@@ -62,6 +62,58 @@ class Reply:
     ids: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A call of a tool of ours: its id, and its arguments as the model wrote them."""
+
+    id: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A reply that calls a tool of ours: the message as it enters the history, with these calls and no others.
+
+    ``alone`` says that the reply calls nothing else, so that it is not for the client to go on.
+    """
+
+    message: bytes
+    uses: tuple[Use, ...]
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What replies before this one, which the client gets as one with it, have used (raw figures) and said."""
+
+    usage: Mapping[str, object] = field(default_factory=dict)
+    text: str = ""
+
+
+class Sieve(Protocol):
+    """Takes the calls of one tool out of a reply on its way to the client; all else passes byte for byte.
+
+    From its finish on, a reply with such calls is kept, since another may take its place. Nothing it meets may raise.
+    """
+
+    @property
+    def met(self) -> bool:
+        """Whether the reply called the tool."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether a stream has come to its end."""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What the client may have, now that the next bytes of the reply are there."""
+
+    def rest(self) -> bytes:
+        """What was kept, for a reply that is the last."""
+
+    def earlier(self) -> Earlier:
+        """What this reply and those before it come to, for the one that takes its place."""
+
+
 class ReplyReader(Protocol):
     """Reads a reply while its bytes are relayed; nothing it meets may raise."""
 
@@ -99,3 +151,24 @@ class Codec(Protocol):
 
     def reader(self, *, stream: bool) -> ReplyReader:
         """A reader for the reply to a request."""
+
+    def tool(self, name: str, description: str, parameters: Mapping[str, object]) -> bytes:
+        """A tool as this format writes it, always the same bytes; ``parameters`` is a JSON schema."""
+
+    def room(self, body: Body, name: str) -> bool:
+        """Whether a body has tools, and none of that name, so that one may be put behind them."""
+
+    def single(self, body: Body) -> bool:
+        """Whether one answer is asked for, and it may call tools."""
+
+    def offer(self, around: bytes, tool: bytes) -> bytes:
+        """The bytes before or behind a history, with ``tool`` behind the last of the client's, if they stand there."""
+
+    def sieve(self, name: str, earlier: Earlier, *, stream: bool) -> Sieve:
+        """A sieve for the calls of the tool ``name`` in a reply behind ``earlier`` ones."""
+
+    def asking(self, reply: bytes, name: str) -> Asking | None:
+        """The calls of the tool ``name`` in a whole reply, streamed or not; None if there are none to be answered."""
+
+    def answers(self, uses: Sequence[Use], texts: Sequence[str]) -> tuple[bytes, ...]:
+        """The messages that answer calls, as they stand behind the ``Asking``'s."""

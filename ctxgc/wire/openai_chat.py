@@ -15,9 +15,16 @@ from functools import partial
 
 from ctxgc.core import spans
 from ctxgc.core.block import Author, Block, Kind, Mark, Media, Message
-from ctxgc.wire import body, openai_chat_reply, openai_chat_rules
-from ctxgc.wire.codec import Body, Known, ReplyReader
+from ctxgc.wire import (
+    body,
+    openai_chat_asking,
+    openai_chat_offer,
+    openai_chat_reply,
+    openai_chat_rules,
+)
+from ctxgc.wire.codec import Asking, Body, Earlier, Known, ReplyReader, Sieve, Use
 from ctxgc.wire.media import data_url_media
+from ctxgc.wire.openai_chat_sieve import ReplySieve
 
 HISTORY = "messages"
 OWN_FIELD = "ctxgc"
@@ -93,6 +100,34 @@ class OpenAIChat:
     def reader(self, *, stream: bool) -> ReplyReader:
         """See ``Codec.reader``."""
         return openai_chat_reply.reader(stream=stream)
+
+    def tool(self, name: str, description: str, parameters: Mapping[str, object]) -> bytes:
+        """See ``Codec.tool``."""
+        return openai_chat_offer.tool(name, description, parameters)
+
+    def room(self, body: Body, name: str) -> bool:
+        """See ``Codec.room``."""
+        return bool(body.fields.get("tools")) and openai_chat_offer.room(body.fields["tools"], name)
+
+    def single(self, body: Body) -> bool:
+        """See ``Codec.single``."""
+        return body.fields.get("n", b"1") in (b"1", b"null") and body.fields.get("tool_choice") != b'"none"'
+
+    def offer(self, around: bytes, tool: bytes) -> bytes:
+        """See ``Codec.offer``."""
+        return openai_chat_offer.offer(around, HISTORY, tool)
+
+    def sieve(self, name: str, earlier: Earlier, *, stream: bool) -> Sieve:
+        """See ``Codec.sieve``."""
+        return ReplySieve(name, earlier, stream=stream)
+
+    def asking(self, reply: bytes, name: str) -> Asking | None:
+        """See ``Codec.asking``."""
+        return openai_chat_asking.asking(reply, name)
+
+    def answers(self, uses: Sequence[Use], texts: Sequence[str]) -> tuple[bytes, ...]:
+        """See ``Codec.answers``."""
+        return openai_chat_asking.answers(uses, texts)
 
 
 def _load(raw: bytes) -> Json:

@@ -27,15 +27,13 @@ from ctxgc.wire.openai_chat_chunks import (
     failure,
     texts,
 )
-from ctxgc.wire.sse import EventSplitter
+from ctxgc.wire.sse import BLANK, EVENT_FIELDS, EventSplitter
 
 CAP = 64 * 1024 * 1024
 """The most that is kept of one reply: bytes of a body, or characters of what a stream wrote."""
 
 _CHUNK = msgspec.json.Decoder(Chunk)
 _CHUNKS = msgspec.json.Decoder(list[Chunk])
-_BLANK = b" \t\r\n\xef\xbb\xbf"
-_EVENT_FIELDS = b":deir"  # how events begin: a comment, data, event, id, retry
 _SURE = 8  # from this length on, a delta that begins with all there was so far is no coincidence
 _CALL_COST = 256
 _ERROR_LENGTH = 2000
@@ -64,10 +62,10 @@ class Reader:
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes, cut anywhere. Blank lines before a reply keep connections open and say nothing."""
         if self._whole is None:
-            chunk = chunk.lstrip(_BLANK)
+            chunk = chunk.lstrip(BLANK)
             if not chunk:
                 return
-            self._whole = chunk[0] in b"{[" or (not self._stream and chunk[0] not in _EVENT_FIELDS)
+            self._whole = chunk[0] in b"{[" or (not self._stream and chunk[0] not in EVENT_FIELDS)
         if not self._whole:
             self._take_events(self._events.feed(chunk))
         elif not self._draft.overflowed:
@@ -173,7 +171,7 @@ class _Message:
     def __init__(self) -> None:
         self._texts = {kind: _Text() for kind in (Kind.THINKING, Kind.TEXT, Kind.REFUSAL, Kind.AUDIO)}
         self._sound: int | None = None
-        self._calls = _Calls()
+        self._calls = Calls()
 
     def add(self, said: Said) -> int:
         grown = sum(self._texts[kind].add(text) for kind, text in texts(said))
@@ -214,12 +212,15 @@ class _Text:
 
 
 @dataclass(slots=True)
-class _Call:
+class Call:
+    """A tool call, as far as its deltas have come."""
+
     id: str = ""
     name: str = ""
     text: _Text = field(default_factory=_Text)
 
     def add(self, function: Function | None) -> int:
+        """Take what a delta adds, and give about how much more is kept now."""
         if function is None:
             return 0
         self.name = self.name or function.name or ""
@@ -229,38 +230,47 @@ class _Call:
         return self.text.add(delta)
 
 
-class _Calls:
+class Calls:
     """The tool calls, told apart by id and index; servers leave out either, or give every call the index 0."""
 
     def __init__(self) -> None:
-        self._calls: list[_Call] = []
-        self._latest: dict[int | None, _Call] = {}
-        self._named: dict[tuple[int | None, str], _Call] = {}
-        self._legacy = _Call()
+        self._calls: list[Call] = []
+        self._latest: dict[int | None, Call] = {}
+        self._named: dict[tuple[int | None, str], Call] = {}
+        self._legacy = Call()
 
     def add(self, delta: ToolCall) -> int:
+        """Take a delta, and give about how much more is kept now."""
+        known = len(self._calls)
+        call = self.find_or_begin(delta)
+        return (len(self._calls) - known) * _CALL_COST + call.add(delta.function or delta.custom)
+
+    def find_or_begin(self, delta: ToolCall) -> Call:
+        """The call that a delta belongs to, without the arguments that it adds to it."""
         function = delta.function or delta.custom
         name = (function.name if function else None) or ""
         call = self._find(delta, name)
-        cost = 0 if call else _CALL_COST
         if call is None:
-            call = _Call()
+            call = Call()
             self._calls.append(call)
         call.id = call.id or delta.id or ""
+        call.name = call.name or name
         self._latest[delta.index] = self._latest[None] = call
         self._named[delta.index, call.id] = self._named[None, call.id] = call
-        return cost + call.add(function)
+        return call
 
     def add_legacy(self, function: Function) -> int:
+        """Take a delta of the deprecated ``function_call``."""
         return self._legacy.add(function)
 
     def blocks(self) -> Iterator[Block]:
+        """The calls as blocks."""
         for call in (*self._calls, self._legacy):
             if call.id or call.name or call.text.parts:
                 name, call_id = _repaired(call.name), _repaired(call.id)
                 yield Block(Kind.TOOL_CALL, Author.AGENT, str(call.text), name=name, call_id=call_id)
 
-    def _find(self, delta: ToolCall, name: str) -> _Call | None:
+    def _find(self, delta: ToolCall, name: str) -> Call | None:
         """The call that a delta goes on with, or None where it begins one."""
         if delta.id and (delta.index, delta.id) in self._named:
             return self._named[delta.index, delta.id]

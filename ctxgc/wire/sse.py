@@ -8,6 +8,9 @@ from __future__ import annotations
 CAP = 16 * 1024 * 1024
 """The most bytes one event (its data and the line being read) may hold."""
 
+BLANK = b" \t\r\n\xef\xbb\xbf"
+EVENT_FIELDS = b":deir"
+"""How events begin: a comment, data, event, id, retry."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -77,3 +80,75 @@ class EventSplitter:
             events.append(bytes(self._data[:-1]))
         self._data.clear()
         self._dropping = False
+
+
+class Pieces:
+    """Cuts a stream into pieces that can be passed on or left out by themselves: their bytes, and the data in them.
+
+    A data line that is an object by itself, or ``[DONE]``, ends a piece, since some servers leave out the empty lines;
+    any other lasts to the empty line that ends its event. Empty lines and comments are pieces without data. What grows
+    beyond ``cap`` bytes is passed on as a piece without data.
+    """
+
+    def __init__(self, cap: int = CAP) -> None:
+        self._cap = cap
+        self._line = bytearray()
+        self._raw = bytearray()
+        self._data: list[bytes] = []
+        self._after_cr = False
+
+    @property
+    def between(self) -> bool:
+        """Whether nothing has begun that has not ended."""
+        return not (self._line or self._raw or self._after_cr)
+
+    def feed(self, chunk: bytes) -> list[tuple[bytes, bytes]]:
+        """The pieces that ``chunk`` completes."""
+        found: list[tuple[bytes, bytes]] = []
+        for line in chunk.splitlines(keepends=True):
+            self._take(line, found)
+        return found
+
+    def rest(self) -> tuple[bytes, bytes]:
+        """What the stream broke off in."""
+        if self._line:
+            self._see(bytes(self._line))
+        return self._end()
+
+    def _take(self, line: bytes, found: list[tuple[bytes, bytes]]) -> None:
+        half = self._after_cr and line == b"\n"  # the other half of a line end, and no line
+        self._after_cr = line.endswith(b"\r")
+        self._line += line
+        if half:
+            self._raw += self._line
+            self._line.clear()
+            if not self._data:
+                found.append(self._end())
+        elif line.endswith((b"\r", b"\n")):
+            whole = bytes(self._line)
+            self._line.clear()
+            if self._see(whole):
+                found.append(self._end())
+        elif len(self._line) + len(self._raw) > self._cap:
+            found.append((bytes(self._raw + self._line), b""))
+            self._line.clear()
+            self._end()
+
+    def _see(self, line: bytes) -> bool:
+        """Take a whole line; whether it ends a piece."""
+        text = line.rstrip(b"\r\n")
+        self._raw += line
+        if not text or len(self._raw) > self._cap:
+            return True
+        name, _, value = text.removeprefix(_BOM).partition(b":")
+        if name != b"data":
+            return not name and not self._data and len(self._raw) == len(line)
+        self._data.append(value.strip())
+        alone = self._data[0] if len(self._data) == 1 else b""
+        return alone == b"[DONE]" or (alone[:1] == b"{" and alone[-1:] == b"}")
+
+    def _end(self) -> tuple[bytes, bytes]:
+        piece = bytes(self._raw), b"\n".join(self._data) if len(self._raw) <= self._cap else b""
+        self._raw.clear()
+        self._data = []
+        return piece

@@ -25,7 +25,8 @@ from ctxgc.core.journal import (
     encode,
     kind,
 )
-from ctxgc.core.state import ROOT, State, Toolset, add, edit_tokens, fold
+from ctxgc.core.nodes import ROOT, Toolset, add
+from ctxgc.core.state import State, edit_tokens, fold
 
 OPEN = Open(at=0.0, scope=bytes(32), origin="test", codec="openai_chat")
 

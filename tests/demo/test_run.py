@@ -57,7 +57,9 @@ def test_what_belongs_to_no_block_is_the_same_for_every_request(reported: Report
 
 def test_only_tool_results_are_sent_in_another_form(reported: Report) -> None:
     changed = {row.tag for row in reported.rows if row.without != row.through}
-    assert changed == {"tool_result:read_file", "tool_result:bash", "tool_result:http_get"}
+    tool = "tool_schema:ctxgc_recall"
+    assert changed == {"tool_result:read_file", "tool_result:bash", "tool_result:http_get", tool}
+    assert next(row for row in reported.rows if row.tag == tool).without == 0
 
 
 def test_each_kind_of_edit_is_made(reported: Report) -> None:

@@ -33,8 +33,8 @@ def later_fault(*args: Any, **kwargs: Any) -> Any:
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "preparing": (Session, "preparing", later_fault),
     "preparing, inside": (Session, "_prepare", later_fault),
-    "recognising": ("ctxgc.session.session", "recognise", later_fault),
-    "projecting": ("ctxgc.session.session", "project", fault),
+    "recognising": ("ctxgc.session.coming", "recognise", later_fault),
+    "projecting": ("ctxgc.session.projecting", "project", fault),
     "finding a session": (Sessions, "finding", later_fault),
     "finding, inside": (Sessions, "_by_chain", later_fault),
     "reading the credential's history": (Sessions, "_resume", fault),

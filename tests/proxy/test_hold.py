@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxgc.proxy.relay import _Hold
+from ctxgc.proxy.relay import Hold
 from tests.proxy.upstream import DONE, event, finish, pieces
 
 sayings = st.lists(
@@ -19,7 +19,7 @@ sizes = st.integers(1, 40)
 
 @given(sayings, ends, sizes)
 def test_of_a_stream_nothing_goes_out_that_would_tell_its_end(said, end, size):
-    hold, cut, out = _Hold(stream=True), pieces(said + b"\n" + end, size), b""
+    hold, cut, out = Hold(stream=True), pieces(said + b"\n" + end, size), b""
     while not hold.at_end:
         out += hold.take(next(cut))
     assert out.startswith(said)
@@ -28,21 +28,21 @@ def test_of_a_stream_nothing_goes_out_that_would_tell_its_end(said, end, size):
 
 
 def test_what_comes_in_one_piece_with_the_end_is_not_held_with_it():
-    hold = _Hold(stream=True)
+    hold = Hold(stream=True)
     assert hold.take(event("hello") + DONE) == event("hello")
     assert hold.let_go() == DONE
 
 
 @given(sayings, sizes)
 def test_of_a_stream_without_an_end_nothing_is_held(said, size):
-    hold = _Hold(stream=True)
+    hold = Hold(stream=True)
     assert b"".join(hold.take(piece) for piece in pieces(said, size)) == said
     assert not hold.at_end
 
 
 @given(sayings, sizes)
 def test_of_a_whole_answer_the_last_piece_is_held(said, size):
-    hold = _Hold(stream=False)
+    hold = Hold(stream=False)
     cut = list(pieces(said, size))
     assert [hold.take(piece) for piece in cut] == [b"", *cut[:-1]][: len(cut)]
     assert not hold.at_end
@@ -50,6 +50,6 @@ def test_of_a_whole_answer_the_last_piece_is_held(said, size):
 
 
 def test_an_end_at_the_very_beginning_is_held():
-    hold = _Hold(stream=True)
+    hold = Hold(stream=True)
     assert hold.take(DONE) == b""
     assert hold.at_end

@@ -119,8 +119,8 @@ async def test_a_character_arrives_in_halves_if_it_came_in_halves(observing, ups
 
 
 async def test_the_check_finds_a_relay_that_repairs_characters(observing, upstream, monkeypatch):
-    take = relaying._Hold.take
-    monkeypatch.setattr(relaying._Hold, "take", lambda self, chunk: take(self, chunk.decode(errors="replace").encode()))
+    take = relaying.Hold.take
+    monkeypatch.setattr(relaying.Hold, "take", lambda self, chunk: take(self, chunk.decode(errors="replace").encode()))
     with pytest.raises(AssertionError):
         await arrive_one_by_one(observing, upstream, HALVES)
 
@@ -182,7 +182,7 @@ async def test_the_end_of_a_whole_answer_is_held_back_too(observing, upstream):
 
 
 async def test_the_check_finds_a_relay_that_holds_nothing_back(observing, upstream, monkeypatch):
-    monkeypatch.setattr(relaying._Hold, "take", lambda self, chunk: chunk)
+    monkeypatch.setattr(relaying.Hold, "take", lambda self, chunk: chunk)
     with pytest.raises(AssertionError):
         await is_held(observing, upstream, stream(SAID, DONE), SAID, DONE)
 

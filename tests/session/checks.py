@@ -6,11 +6,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from ctxgc.core.heap import content_digest
 from ctxgc.core.journal import decode
-from ctxgc.core.state import ROOT, State, fold
+from ctxgc.core.nodes import ROOT
+from ctxgc.core.state import State, fold
 from ctxgc.session import Kit, Session
 from ctxgc.session.originals import disagreements
 from ctxgc.wire.codec import Codec
@@ -66,19 +68,24 @@ def attribution_at(state: State, heads: Iterable[int]) -> None:
     """``attribution``, of the histories that end at these nodes."""
     for node in map(state.node, heads):
         path = state.path(node.id)
-        cells = [state.cells[cell] for one in path for cell in one.cells]
+        own = [each for one, child in pairwise(path) for each in state.own.behind(one.id, child.id)]
+        ours = [state.cells[cell] for each in own for cell in each.cells]
+        last = [state.cells[cell] for each in state.own.behind(node.id) for cell in each.cells]
+        cells = [state.cells[cell] for one in path for cell in one.cells] + ours
         received, sent = Counter[str](), Counter[str]()
         for cell in cells:
             received[cell.tag] += cell.tokens
             sent[cell.tag] += cell.sent
-        assert dict(node.received) == dict(received)
+        assert dict(node.received) == {tag: tokens for tag, tokens in received.items() if tag in node.received}
+        assert sum(node.received.values()) == received.total()
         assert dict(node.sent) == dict(sent)
         assert state.tokens(node.id, -1, sent=False) == sum(cell.tokens for cell in cells)
-        assert state.tokens(node.id, -1, sent=True) == sum(cell.sent for cell in cells)
+        assert state.tokens(node.id, -1, sent=True) == sum(cell.sent for cell in cells + last)
         assert node.cells
-    assert sorted(cell for node in [ROOT, *state.nodes] for cell in node.cells) == [
-        number for number, owner in enumerate(state.owners) if owner >= 0
-    ]
+    owned = [cell for node in [ROOT, *state.nodes] for cell in node.cells]
+    owned += [cell for behind in state.own.inserted.values() for each in behind for cell in each.cells]
+    if not state.plain:  # what was ours is gone from the history then, and its cells are sent no more
+        assert sorted(owned) == [number for number, owner in enumerate(state.owners) if owner >= 0]
 
 
 def shorter(state: State, original: dict[int, str]) -> None:

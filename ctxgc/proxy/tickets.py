@@ -1,0 +1,57 @@
+"""A request being answered: what was prepared for it, what came of it, and how the journal is told.
+
+Rule: a further round of a request has the same ticket with what is its own renewed, so that whatever ends it finds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from ctxgc.core.journal import Settlement
+from ctxgc.proxy.headers import Raw
+from ctxgc.proxy.relay import Copy, Relayed
+from ctxgc.session import Prepared, Session
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A request being answered: what was prepared for it, and what came of it."""
+
+    session: Session
+    prepared: Prepared
+    original: bytes
+    headers: Raw
+    overhead: float
+    began: float = field(default_factory=perf_counter)
+    status: int = 0
+    answer: dict[str, str] = field(default_factory=dict)
+    copy: Copy | None = None
+    settled: bool = False
+
+    def renew(self, prepared: Prepared, overhead: float) -> None:
+        """Go on with a further round of the request."""
+        self.prepared, self.overhead, self.began = prepared, overhead, perf_counter()
+        self.status, self.answer, self.copy, self.settled = 0, {}, None, False
+
+
+def settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: float) -> Settlement:
+    """How a request ended; ``unanswered`` says it where its answer's end was never relayed."""
+    reply = relayed.reply if relayed else None
+    return Settlement(
+        at=at,
+        call=ticket.prepared.call,
+        outcome=unanswered or _outcome(ticket, relayed),
+        status=ticket.status,
+        model=(reply.model if reply else "") or ticket.prepared.model,
+        usage=reply.usage if reply else None,
+        headers=ticket.answer,
+        first_byte=relayed.first_byte - ticket.began if relayed and relayed.first_byte else 0.0,
+        duration=perf_counter() - ticket.began,
+    )
+
+
+def _outcome(ticket: Ticket, relayed: Relayed | None) -> str:
+    if relayed is None or ticket.status >= 400 or relayed.reply.error:
+        return "error"
+    return "ok" if relayed.whole and relayed.reply.complete else "partial"

@@ -1,0 +1,50 @@
+"""From what was decided about a request to the bytes that leave: the whole history anew, or only what is new in it.
+
+Rule: a request whose edits break a rule of the format is made again without them, and the journal says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from msgspec import structs
+
+from ctxgc.core.spans import Malformed
+from ctxgc.core.state import State
+from ctxgc.session.collecting import Collected, changed
+from ctxgc.session.coming import Came
+from ctxgc.session.eden import Planned
+from ctxgc.session.projection import Invalid, Outgoing, project
+from ctxgc.session.recognise import Recognised, raw_messages
+from ctxgc.wire.codec import Codec
+
+Projected = tuple[tuple[Planned, ...], Collected, Outgoing]
+"""What of the plans is carried out, and what leaves."""
+
+
+def projected(
+    state: State, codec: Codec, came: Came, planned: tuple[Planned, ...], collected: Collected, faults: list[str]
+) -> Projected:
+    """What is sent, and by which edits. Raises ``Invalid`` or ``Malformed`` where not even the plain form may be."""
+    try:
+        make = _anew if collected.edits else _on
+        return planned, collected, make(state, codec, came, planned, collected)
+    except (Invalid, Malformed) as error:
+        faults.append(f"validator: {error}")
+        plain = tuple(replace(plan, edits=()) for plan in planned)
+        nothing = Collected((), structs.replace(collected.pace, trigger=""))
+        return plain, nothing, _on(state, codec, came, plain, nothing)
+
+
+def _on(state: State, codec: Codec, came: Came, planned: tuple[Planned, ...], _collected: Collected) -> Outgoing:
+    """What was sent before goes again from memory."""
+    return project(came.body, came.track, came.raws, state, came.found, planned, codec, tool=came.tool)
+
+
+def _anew(state: State, codec: Codec, came: Came, planned: tuple[Planned, ...], collected: Collected) -> Outgoing:
+    """A collection reaches back into what was sent before, so all of it is made anew, with what is ours in it."""
+    whole = codec.split(came.body.text)
+    known = [node.id for node in state.path(came.found.parent)]
+    found = Recognised(came.found.parent, known, came.found.variants, came.found.drafts)
+    edits = changed(state, collected.edits)
+    return project(whole, None, raw_messages(whole), state, found, planned, codec, edits, came.tool)
