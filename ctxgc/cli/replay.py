@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from ctxgc.lab.batch import Plan
 
 PRICES = "3,9,11.5,24,none"
+DEFAULT = "generational"
 ORACLE = "oracle"
 
 
 @click.command(epilog=KEYS)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@click.option("--policy", metavar="NAMES", default="generational", show_default=True, help="A preset, or policies with commas.")
+@click.option(
+    "--policy", metavar="NAMES", default=DEFAULT, show_default=True, help="A preset, or policies with commas."
+)
 @click.option("--compare", metavar="A,B+C,...", multiple=True, help="More to compare; + joins policies to one.")
 @click.option("--prices", metavar="CLASSES", default=PRICES, show_default=True, help="Price classes, or models.")
 @click.option("--min-tokens", type=click.IntRange(0), default=0, help="Only segments larger than this [0: all].")

@@ -1,4 +1,4 @@
-"""Generational: results that nothing refers to any more leave an excerpt: young ones soon, old ones a shorter one later.
+"""Generational: results that nothing refers to any more leave an excerpt, a shorter one when they are old.
 
 Rule: how long a result must have been idle depends on its size, since a large one costs more while it waits, and on
 whether anything has referred to it; what its excerpt keeps depends on how much each line says for its tokens.
@@ -36,7 +36,7 @@ class Generational:
     ``learn``: turns by which each recall of a result of the same tool raises these limits, to four times what they
     are at most; at least 0; default 2.
     ``quotable_idle``: turns without a reference before which the newest view of a resource that was edited stays;
-    at least 0; default 6.
+    at least 0; default 6; 0 gives it no grace.
     """
 
     idle: int = 3
@@ -55,9 +55,9 @@ class Generational:
         check_least(1, idle=self.idle, idle_referenced=self.idle_referenced, old_idle=self.old_idle)
         check_least(0, learn=self.learn, quotable_idle=self.quotable_idle, min_tokens=self.min_tokens)
         check_shares(keep=self.keep, early=self.early)
-        for density in (self.density, self.density_referenced, self.old_density):
-            if not density >= 0:
-                raise ValueError(f"a density is at least 0, not {density}")
+        for name in ("density", "density_referenced", "old_density"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from ctxgc.tokens.models import bare_name
 from ctxgc.tokens.prices import Price, Step
 
 _BINDING = re.compile(r"claude-(?:(?:fable|mythos)-5|(?:opus|sonnet|haiku)-5[.-]5)")
-"""Each thinking block of these is bound to everything before it; an edit there voids it (Anthropic, extended thinking)."""
+"""Each thinking block of these is bound to all that stands before it: an edit there voids it (Anthropic's rule)."""
 _LIVES = (
     (re.compile(r"gpt-5[.-][6-9]|gpt-[6-9]"), 1800.0),
     (re.compile(r"deepseek"), 3600.0),
