@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ctxgc.core.constraint_words import TONGUES, Tongue
+from ctxgc.core.constraint_words_more import MORE
 
 LONGEST = 2_000
 """Characters of the longest sentence that is read; a longer one is data, not speech."""
@@ -243,7 +244,7 @@ def _binds(sentence: str) -> bool:
         return False
     spoken = " ".join(_NULS.sub("\0", sentence).replace("*", " ").split())
     stems = {word[:length].lower() for word in _WORD.findall(spoken) for length in _STEMS}
-    return any(_heard(tongue, spoken, stems) and _commands(_speech(tongue), spoken) for tongue in TONGUES)
+    return any(_heard(tongue, spoken, stems) and _commands(_speech(tongue), spoken) for tongue in (*TONGUES, *MORE))
 
 
 def _heard(tongue: Tongue, spoken: str, stems: set[str]) -> bool:

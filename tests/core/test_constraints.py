@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ctxgc.core import constraints
 from ctxgc.core.constraint_words import TONGUES
+from ctxgc.core.constraint_words_more import MORE
 from ctxgc.core.constraints import LONGEST, binding
 from tests.strategies import broken_texts, texts
 
@@ -604,7 +605,7 @@ def unbounded(pattern: str) -> bool:
     return re.search(r"(?:\.|\\[SWs])[*+]|\)[*+]", pattern) is not None
 
 
-@pytest.mark.parametrize("tongue", TONGUES, ids=lambda tongue: str(tongue.name))
+@pytest.mark.parametrize("tongue", [*TONGUES, *MORE], ids=lambda tongue: str(tongue.name))
 def test_no_repetition_is_without_bound(tongue: object) -> None:
     fields = ("opening", "words", "cue", "idle", "told", "verbs", "fill")
     assert not any(unbounded(getattr(tongue, field)) for field in fields)
