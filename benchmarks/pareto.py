@@ -37,9 +37,9 @@ BASELINES = (
     ORACLE,
 )
 STEPS = (
-    ("idle", (2, 8)),
-    ("idle_referenced", (3, 10)),
-    ("old_idle", (10, 44)),
+    ("idle", (2, 6)),
+    ("idle_referenced", (2, 8)),
+    ("old_idle", (7, 28)),
     ("density", (0.03, 0.11)),
     ("keep", (0.2, 0.8)),
 )

@@ -35,7 +35,7 @@ _FAILS = re.compile(
 )
 _NUMBER = re.compile(r"(?:0x)?[0-9a-fA-F.:-]+")
 _FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,4}")
-_DEFINITION, _FAILURE, _MARKED, _CALLED = 0.5, 0.5, 2.0, 1.3
+_DEFINITION, _FAILURE, _MARKED, _CALLED, _FIRST = 0.5, 0.5, 2.0, 1.3, 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,17 @@ def telling(text: str) -> Iterator[str]:
             yield found[0]
 
 
-def _weights(text: str, said: Callable[[str], bool]) -> Mapping[str, float]:
-    """The telling terms of a line that are not said elsewhere, and how likely each is to be asked for."""
+def _weights(text: str, said: Callable[[str], bool], met: set[str]) -> Mapping[str, float]:
+    """The telling terms of a line that are not said elsewhere, and how likely each is to be asked for there.
+
+    ``met`` are those of the lines before: where a name stands first, it is likely to be introduced.
+    """
     found: dict[str, float] = {}
     for term in telling(text):
         if not said(term):
             call = text[text.find(term) + len(term) :][:1] == "("
-            found[term] = _shape(term) * (_CALLED if call else 1.0)
+            found[term] = _shape(term) * (_CALLED if call else 1.0) * (1.0 if term in met else _FIRST)
+    met.update(found)
     return found
 
 
@@ -136,6 +140,7 @@ def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int], said: Calla
     marked = sorted(marks)
     odds = set(odd([piece for *_, piece in pieces]))
     at = 0
+    met: set[str] = set()
     for number, (start, end, piece) in enumerate(pieces):
         while at < len(marked) and marked[at] < start:
             at += 1
@@ -143,7 +148,7 @@ def _units(text: str, cuts: Cuts, tokens: int, marks: Sequence[int], said: Calla
         head = piece[:HEAD]
         defines = _DEFINITION * bool(_DEFINES.match(head)) + _FAILURE * bool(_FAILS.search(head))
         yield _Unit(
-            start, end, _bytes(piece) * rate, _weights(piece, said), defines, _MARKED * referred, number in odds
+            start, end, _bytes(piece) * rate, _weights(piece, said, met), defines, _MARKED * referred, number in odds
         )
 
 

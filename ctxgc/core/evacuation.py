@@ -118,7 +118,7 @@ def evacuate(
 def why(verdict: Verdict) -> str:
     """The reason in words that stay the same from turn to turn: a stub is made once."""
     words = plain(verdict.reason)
-    return "unused since" if any(map(str.isdigit, words)) or not words else words
+    return "unused" if any(map(str.isdigit, words)) or not words else words
 
 
 def _amount(part: Excerpt, tokens: int) -> str:

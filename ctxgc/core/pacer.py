@@ -104,7 +104,7 @@ class Pacer:
 
     patience: float = 0.5
     regret: float = 0.03
-    payback: int = 14
+    payback: int = 20
     small: int = 40_000
     horizon: int = 20
     high: float = 0.75
@@ -127,19 +127,19 @@ class Pacer:
         surplus = self.surplus(tariff, total)
         if surplus:
             full = tariff.window and total > self.high * tariff.window
-            return _enough(tuple(_figures(loads, tariff, now)), surplus, "window" if full else "quality")
+            return _enough(tuple(figures(loads, tariff, now)), surplus, "window" if full else "quality")
         unforced = [one for one in loads if one.urgency != "forced"]
-        figures = [one for one in _figures(unforced, tariff, now) if _stays_cached(one, tariff, total)]
-        if figures and (now.cold or tariff.read >= tariff.write):
-            return replace(figures[-1], trigger="cold")
-        asked = [one for one in figures if unforced[one.taken - 1].urgency == "now"]
+        options = [one for one in figures(unforced, tariff, now) if _stays_cached(one, tariff, total)]
+        if options and (now.cold or tariff.read >= tariff.write):
+            return replace(options[-1], trigger="cold")
+        asked = [one for one in options if unforced[one.taken - 1].urgency == "now"]
         if asked:
             return replace(asked[-1], trigger="asked")
-        due = [one for one in figures if self._pays(one, tariff, now)]
+        due = [one for one in options if self.pays(one, tariff, now)]
         best = max(due, key=lambda one: self._value(one, tariff), default=None)
         return replace(best, trigger="rent") if best else Decision()
 
-    def _pays(self, one: Decision, tariff: Tariff, now: Circumstances) -> bool:
+    def pays(self, one: Decision, tariff: Tariff, now: Circumstances) -> bool:
         """Whether the rent has come to the price, and the session could end here without costing too much."""
         if one.rent < self.patience * one.price:
             return False
@@ -157,7 +157,7 @@ class Pacer:
         return self.horizon * one.dead * tariff.read - one.price
 
 
-def _figures(loads: Sequence[Load], tariff: Tariff, now: Circumstances) -> Iterator[Decision]:
+def figures(loads: Sequence[Load], tariff: Tariff, now: Circumstances) -> Iterator[Decision]:
     """The figures for collecting the newest candidate, the newest two, and so on.
 
     ``price`` is the difference of two bills for the coming request: with the part from the oldest of them on written
@@ -178,10 +178,10 @@ def _stays_cached(one: Decision, tariff: Tariff, total: int) -> bool:
     return tariff.read >= tariff.write or total - one.dead >= tariff.least
 
 
-def _enough(figures: Sequence[Decision], surplus: int, trigger: Trigger) -> Decision:
+def _enough(options: Sequence[Decision], surplus: int, trigger: Trigger) -> Decision:
     """The fewest newest candidates that make enough room, or all; none where all together make hardly any.
 
     Without that last condition a history that cannot get small enough would be rewritten every turn for nothing.
     """
-    enough = next((one for one in figures if one.dead >= surplus), figures[-1])
+    enough = next((one for one in options if one.dead >= surplus), options[-1])
     return replace(enough, trigger=trigger) if enough.dead * 10 >= surplus else Decision()

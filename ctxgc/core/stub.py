@@ -52,7 +52,7 @@ def evacuated(handle: str, what: str, why: str, *, offered: bool) -> str:
 
     Where the recall tool is ``offered`` its description says what a handle is for; else the call can be made again.
     """
-    return f"{SIGIL}{handle} {what}: {why}]" if offered else f"{SIGIL}{handle} {what}: {why}; call again to see all]"
+    return f"{SIGIL}{handle} {what}: {why}]" if offered else f"{SIGIL}{handle} {what}: {why}; call again for all]"
 
 
 def defuse(text: str) -> str:

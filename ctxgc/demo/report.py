@@ -1,4 +1,4 @@
-"""What the demo shows: tokens per tag with and without ctxgc, what would have been billed, what the store holds.
+"""What the demo shows: tokens per tag with and without ctxgc, what was collected, what would have been billed.
 
 Rule: pure but for reading the store; figures that got worse are in here like all others, and rows sum to the totals.
 """
@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxgc.core.collector import Edit
 from ctxgc.core.journal import Allocation, AnyEntry, Usage, decode
+from ctxgc.core.state import EDEN
+from ctxgc.demo.checks import Prefixes, prefixes, read_back
+from ctxgc.demo.collected import Edited, edited, may_change
 from ctxgc.demo.run import Played, Runs
 from ctxgc.lab.carried import Carried, carried
+from ctxgc.lab.gc_log import Made, gc_log
 from ctxgc.store import Store, open_store
 from ctxgc.tokens import Price
+from ctxgc.tokens.prices import MIN_CACHEABLE
 
 FRAMING = "(request framing)"
 """The row of what a request has besides its messages and tools."""
@@ -47,20 +51,11 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
-    """What one kind of edit did: to how many results, and their tokens before and after, each counted once."""
-
-    action: str
-    results: int
-    before: int
-    after: int
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
     """The store, read back: its only session, its entries, what verification found, and a handle to be recalled.
 
-    ``rebuilt`` is how many bodies the model received hash to what the journal says was sent.
+    ``rebuilt`` is how many bodies the model received hash to what the journal says was sent; of the ``edited`` results,
+    ``recalled`` were read back by their handles, byte for byte.
     """
 
     url: str
@@ -69,12 +64,14 @@ class Kept:
     findings: int
     rebuilt: int
     bypassed: int
+    edited: int
+    recalled: int
     handle: str
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All of it."""
+    """All of it. ``collections`` are those of results that had been sent before."""
 
     model: str
     policy: str
@@ -83,6 +80,8 @@ class Report:
     without: Bill
     through: Bill
     edits: tuple[Edited, ...]
+    collections: tuple[Made, ...]
+    prefixes: Prefixes
     store: Kept
 
 
@@ -104,7 +103,9 @@ def report(runs: Runs, price: Price | None) -> Report:
         rows=_rows(found, without, through),
         without=without,
         through=through,
-        edits=_edits(found.state.edits.values()),
+        edits=edited(entries),
+        collections=_collections(entries, price),
+        prefixes=_prefixes(runs, entries, found),
         store=kept,
     )
 
@@ -138,14 +139,14 @@ def _usd(usage: Usage, price: Price) -> float:
     return price.cost(uncached=uncached, cached=usage.cached, written=written, output=usage.output)
 
 
-def _edits(edits: Iterable[Edit]) -> tuple[Edited, ...]:
-    groups: dict[str, list[Edit]] = {}
-    for edit in edits:
-        groups.setdefault(edit.action, []).append(edit)
-    return tuple(
-        Edited(action, len(group), sum(edit.before for edit in group), sum(edit.after for edit in group))
-        for action, group in sorted(groups.items())
-    )
+def _collections(entries: Sequence[AnyEntry], price: Price | None) -> tuple[Made, ...]:
+    log = gc_log(entries, lambda _: price, lambda _: MIN_CACHEABLE)
+    return tuple(made for made in log.made if made.generation != EDEN)
+
+
+def _prefixes(runs: Runs, entries: Sequence[AnyEntry], found: Carried) -> Prefixes:
+    calls = [entry.call for entry in entries if isinstance(entry, Allocation)]
+    return prefixes(runs.through.bodies, calls, may_change(entries, found.state))
 
 
 def _kept(runs: Runs, store: Store, session: bytes, entries: Sequence[AnyEntry], found: Carried) -> Kept:
@@ -159,5 +160,7 @@ def _kept(runs: Runs, store: Store, session: bytes, entries: Sequence[AnyEntry],
         findings=sum(1 for _ in store.verify()),
         rebuilt=sum(one == other for one, other in zip(booked, received, strict=False)),
         bypassed=sum(found.bypassed.values()),
+        edited=len(edits),
+        recalled=read_back(store, found.state, runs.through.history),
         handle=edits[-1].handle if edits else "",
     )

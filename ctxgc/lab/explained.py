@@ -159,7 +159,7 @@ class _Explaining:
         if one.rent < self._rebuilt.pacer.patience * one.price:
             rent, price = self._amount(one.rent), self._amount(one.price)
             return f"waits since rent {rent} < {self._rebuilt.pacer.patience:g} of price {price}"
-        if not self._rebuilt.pacer._pays(one, self._rebuilt.tariff, now):
+        if not self._rebuilt.pacer.pays(one, self._rebuilt.tariff, now):
             return f"waits since price {self._amount(one.price)} is more than the session may risk now"
         return "waits since another cut pays more, or too little would be left to be cached"
 

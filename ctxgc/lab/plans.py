@@ -113,7 +113,7 @@ class _Again:
     def _decided(self, standing: Standing | None, tariff: Tariff, fresh: int) -> Rebuilt:
         entry, state = self.moment.entry, self.state
         is_cold = entry.pace.cold if entry.pace else cold(state, tariff, entry.parent, entry.model, entry.at)
-        now = self.collecting._now(entry.parent, standing.tokens if standing else 0, fresh, cold=is_cold)
+        now = self.collecting.now(entry.parent, standing.tokens if standing else 0, fresh, cold=is_cold)
         needed = self._needed() if standing and standing.loads else frozenset[int]()
         decision, taken = Decision(), tuple[Candidate, ...]()
         if standing and standing.loads and (standing.due or is_cold or standing.surplus):
@@ -157,7 +157,7 @@ def _offers(
 ) -> Iterator[Offer]:
     pairs = list(zip(standing.plan.candidates, standing.loads, strict=True))
     open_ = [one.edit.cell not in needed and (forced or load.urgency != "forced") for one, load in pairs]
-    figures = pacer._figures([load for (_, load), free in zip(pairs, open_, strict=True) if free], tariff, now)
+    figures = pacer.figures([load for (_, load), free in zip(pairs, open_, strict=True) if free], tariff, now)
     for (candidate, load), free in zip(pairs, open_, strict=True):
         cell = candidate.edit.cell
         yield Offer(candidate, load, next(figures) if free else None, cell in needed, cell in taken)

@@ -31,7 +31,7 @@ _PRESETS: Mapping[str, tuple[_Table, ...]] = {
         {"name": "truncate", "budget": 20_000},
         {"name": "superseded"},
         {"name": "failed_calls"},
-        {"name": "items"},
+        {"name": "items", "idle": 20},
         {"name": "reasoning"},
         {"name": "generational"},
         {"name": "budget"},

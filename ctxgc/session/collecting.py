@@ -97,7 +97,7 @@ class Collecting:
         found = plan(heap, self.policies, pointers, render)
         yield
         loads = tuple(self._load(candidate, head) for candidate in found.candidates)
-        now = self._now(head, tokens, fresh, cold=False)
+        now = self.now(head, tokens, fresh, cold=False)
         offers = [load for load in loads if _offered(load, tariff, now, forced=bool(surplus))]
         decision = self.pacer.decide(offers, tariff, now)
         return Standing(head, found, loads, tokens, surplus, bool(decision.taken), state.marked)
@@ -109,7 +109,7 @@ class Collecting:
         forced = bool(self.pacer.surplus(tariff, standing.tokens + fresh))
         edits = ((cell, self.state.edits.get(cell)) for cell in referred)
         referred |= {edit.of for _, edit in edits if edit is not None and edit.of is not None}
-        now = self._now(standing.head, standing.tokens, fresh, cold=cold)
+        now = self.now(standing.head, standing.tokens, fresh, cold=cold)
         pairs = [
             (candidate, load)
             for candidate, load in zip(standing.plan.candidates, standing.loads, strict=True)
@@ -128,7 +128,8 @@ class Collecting:
         offered = self.state.heads[head].offered
         return self.state.tokens(head, toolset, sent=True, offered=offered) - self.state.fresh(head)
 
-    def _now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
+    def now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
+        """What a decision about the request after ``head`` depends on; it has ``tokens`` of old and ``fresh`` of new."""
         pace = self.state.pace
         toolset = self.state.heads[head].toolset if head in self.state.heads else -1
         received = self.state.tokens(head, toolset, sent=False)

@@ -39,6 +39,7 @@ class Cycle:
         self._marker = Marker()
         self.collecting.said = self._marker.said
         self._standing: OrderedDict[int, Standing] = OrderedDict()
+        self._failed: list[str] = []
 
     def collected(
         self,
@@ -50,14 +51,15 @@ class Cycle:
         tariff: Tariff,
         at: float,
     ) -> Generator[None, None, Collected]:
-        """What of the residents goes with this request; at worst nothing does."""
+        """What of the residents goes with this request; at worst nothing does, and the journal will say why."""
         is_cold = cold(self.state, tariff, found.parent, model, at)
         nothing = Collected((), pace_of(Decision(), 0, tariff, cold=is_cold))
         if self.state.plain or not self.kit.policies or found.parent not in self.state.heads:
             return nothing
         try:
             return (yield from self._decided(found, planned, body, meter, tariff, nothing))
-        except Exception:  # fail open: sent again as it was
+        except Exception as error:  # fail open: sent again as it was
+            self._failed.append(f"not collected: {type(error).__name__}")
             return nothing
 
     def marking(self, pending: Pending) -> Generator[None, None, AnyEntry | None]:
@@ -77,9 +79,9 @@ class Cycle:
             self._standing[head] = yield from self._plan(head, pending.body, pending.meter, pending.tariff)
             while len(self._standing) > TRACKS:
                 self._standing.popitem(last=False)
-            return tuple(self._new(pending, self._standing[head].plan.faults))
+            return tuple(self._new(pending, [*self._failed, *self._standing[head].plan.faults]))
         except Exception as error:  # fail open: less is collected
-            return tuple(self._new(pending, [f"not planned: {type(error).__name__}"]))
+            return tuple(self._new(pending, [*self._failed, f"not planned: {type(error).__name__}"]))
 
     def _decided(
         self,

@@ -47,8 +47,9 @@ def problems(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]
     """Why ``after`` may not be sent for ``before``: one sentence for each rule that it breaks and ``before`` does not.
 
     Both are a history, or the part of one that begins with the assistant message whose calls were still open. Only the
-    text of tool results may differ, the member ``ctxgc`` may be gone, and so may whole tool transactions that were
-    answered and are not the last. Messages are numbered as in ``after``, from 0.
+    text of tool results may differ, plain reasoning of the agent may become one space, the member ``ctxgc`` may be
+    gone, and so may whole tool transactions that were answered and are not the last. Messages are numbered as in
+    ``after``, from 0.
     """
     old = [read(raw) for raw in before]
     known = {id(message.raw): message for message in old}  # most messages are the very same object

@@ -11,9 +11,11 @@ from tests.lab.recordings import HISTORY, write
 
 from .conftest import child
 
-LARGE = "\n".join(f"row {number} of a large table, with words in it" for number in range(4000))
+ROWS = "\n".join(f"row {number} of a large table is kept in lib/part_{number}.py" for number in range(8000))
+ODD = ROWS.replace("row 4000 of a large table is kept", "warning: nothing is kept")
 TABLE = json.dumps([{"id": number, "name": "a"} for number in range(200)], indent=4)
-BIG = [*HISTORY[:3], result("1", f"{LARGE}\nsee lib/hidden_rule.py here\n{LARGE}"), agent("I open lib/hidden_rule.py")]
+BIG = [*HISTORY[:3], result("1", ROWS), agent("I open lib/part_4000.py")]
+"""A session that needs a row of a long result which is like all the others: no cut can tell."""
 
 
 @pytest.fixture
@@ -34,18 +36,25 @@ def test_a_table_for_each_price_class_with_a_row_for_each_policy(run, path):
     titles = re.findall(r"Price class (\S+)", ran.text)
     assert titles == ["9", "none"]
     assert [line.split()[0] for line in ran.text.splitlines() if line.startswith("  ")] == [
-        *["policy", "eden", "observe", "dedup,minify"] * 2
+        *["policy", "generational", "observe", "dedup,minify"] * 2
     ]
 
 
 def test_a_policy_that_cuts_costs_less_and_loses_what_can_be_recalled(run, tmp_path):
     path = write(tmp_path / "big.json", BIG)
     found = document(run, path, "--compare", "observe", "--prices", "9")
-    eden, observe = found["totals"]
+    cut, observe = found["totals"]
     assert (observe["cost_ratio"], observe["survival"], observe["sent_ratio"]) == (1, 1, 1)
-    assert eden["cost_ratio"] < 0.6
-    assert (eden["needed"], eden["visible"], eden["recallable"]) == (1, 0, 1)
-    assert eden["by_tag"]["tool_result:search"]["survival"] == 0
+    assert cut["cost_ratio"] < 0.6
+    assert (cut["needed"], cut["visible"], cut["recallable"]) == (1, 0, 1)
+    assert cut["by_tag"]["tool_result:search"]["survival"] == 0
+
+
+def test_a_line_unlike_the_others_survives_the_same_cut(run, tmp_path):
+    path = write(tmp_path / "odd.json", [*HISTORY[:3], result("1", ODD), *BIG[4:]])
+    (cut,) = document(run, path, "--prices", "9")["totals"]
+    assert cut["cost_ratio"] < 0.6
+    assert (cut["needed"], cut["visible"], cut["recallable"]) == (1, 1, 0)
 
 
 def test_every_json_key_is_in_the_help(run, path):

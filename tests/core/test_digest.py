@@ -141,14 +141,29 @@ def test_json_of_one_line_is_cut_at_its_elements() -> None:
     assert '"failed"' in shown(text, part)
 
 
+NEEDLE = "ERROR needle_in_the_middle.py is on fire\n"
+
+
+def surrounded(copies: int) -> tuple[str, Excerpt]:
+    """A text with one line in its middle that is odd, referred to and new, and an excerpt of the text."""
+    text = TEXT * copies + NEEDLE + TEXT * copies
+    return text, excerpt(text, count(text), 0.02, marks=[text.index(NEEDLE)])
+
+
 def test_of_a_very_long_text_the_ends_are_looked_at() -> None:
-    text = TEXT * 60
-    assert len(text) > 2 * LONGEST
-    part = excerpt(text, count(text), 0.02)
+    text, part = surrounded(80)
+    middle = (LONGEST // 2, len(text) - LONGEST // 2)
+    assert middle[0] < text.index(NEEDLE) < middle[1]
+    assert part.spans
     assert faults(text, part) == []
     assert part.total == text.count("\n")
-    middle = (LONGEST // 2, len(text) - LONGEST // 2)
     assert not any(start < middle[1] and middle[0] < end for start, end in part.spans)
+
+
+def test_control_a_text_that_is_a_little_shorter_is_looked_at_whole() -> None:
+    text, part = surrounded(70)
+    assert 0.9 * LONGEST < len(text) < LONGEST
+    assert NEEDLE in shown(text, part)
 
 
 SLOW = {

@@ -81,7 +81,7 @@ def test_an_edit_leaves_the_handle_what_is_kept_and_a_mark_for_each_gap() -> Non
     edit = evacuate(cell(), verdict(), TEXT, Excerpt(spans, 3, 100, "lines"), HANDLE, count, offered=False)
     assert edit is not None
     assert edit.text.split("\n") == [
-        f"[ctxgc:{HANDLE} 3 of 100 lines kept: not used; call again to see all]",
+        f"[ctxgc:{HANDLE} 3 of 100 lines kept: not used; call again for all]",
         *[line.rstrip("\n") for line in (lines[0], "\u2026", lines[50], lines[51], "\u2026")],
     ]
     assert (edit.before, edit.after, edit.handle) == (count(TEXT), count(edit.text), HANDLE)
@@ -90,7 +90,7 @@ def test_an_edit_leaves_the_handle_what_is_kept_and_a_mark_for_each_gap() -> Non
 def test_where_nothing_is_kept_a_stub_is_left() -> None:
     edit = render(cell(), verdict(share=0.0))
     assert edit is not None
-    assert edit.text == f"[ctxgc:{HANDLE} 100 lines not shown: not used; call again to see all]"
+    assert edit.text == f"[ctxgc:{HANDLE} 100 lines not shown: not used; call again for all]"
 
 
 def test_where_the_recall_tool_is_offered_the_stub_does_not_send_for_the_call() -> None:

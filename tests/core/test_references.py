@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import json
+from array import array
+from collections import deque
+from collections.abc import Iterator
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -197,16 +201,76 @@ def test_a_quote_is_where_its_words_are(words: list[str]) -> None:
             assert terms.words(" ".join(words)[at:])[:1][0] in quoted
 
 
-def test_repeated_sequences_are_chained_and_nothing_is_lost_when_the_table_grows() -> None:
-    table = Shingles()
-    words = [f"w{number}" for number in range(30_000)]
-    for _ in range(2):
-        for _ in table.grow(len(words)):
-            pass
-        table.add(shingles(words, 2))
-    count = len(table) // 2
-    found = table.places(shingles(words, 2), 4)
-    assert found == [pair for at in range(count) for pair in ((at, at + 1 + count), (at, at + 1))]
+def filled(hashes: list[int], size: int, table: Shingles | None = None) -> Shingles:
+    """A table that was given the hashes, so many at a time."""
+    table = Shingles() if table is None else table
+    for start in range(0, len(hashes), size):
+        some = hashes[start : start + size]
+        drain(table.grow(len(some)))
+        table.add(some)
+    return table
+
+
+def drain(steps: Iterator[None]) -> None:
+    deque(steps, 0)
+
+
+def expected(hashes: list[int], asked: list[int], depth: int) -> list[tuple[int, int]]:
+    """What a table that was given the hashes must answer: two are one where bits 32 to 62 are the same."""
+    places: dict[int, list[int]] = {}
+    for place, one in enumerate(hashes, 1):
+        places.setdefault((one >> 32) & 0x7FFF_FFFF, []).insert(0, place)
+    return [(at, place) for at, one in enumerate(asked) for place in places.get((one >> 32) & 0x7FFF_FFFF, [])[:depth]]
+
+
+def alike() -> st.SearchStrategy[list[int]]:
+    """Hashes as Python has them, of which many are alike in their upper half or want the same slot."""
+    upper = st.one_of(st.integers(-(1 << 31), (1 << 31) - 1), st.integers(0, 5), st.just(0x7FFF_FFFF))
+    return st.lists(st.builds(lambda high, low: (high << 32) | low, upper, st.integers(0, 3)), max_size=60)
+
+
+@given(alike(), alike(), st.integers(1, 20), st.integers(1, 4))
+def test_each_sequence_is_found_at_its_latest_places(
+    hashes: list[int], others: list[int], size: int, depth: int
+) -> None:
+    assert filled(hashes, size).places(hashes + others, depth) == expected(hashes, hashes + others, depth)
+
+
+SPREAD = [Random(number).getrandbits(63) for number in range(15_000)]
+"""Hashes that are the same every time: Python's own are other ones in each process."""
+CROWDED = [(number * 7 % 300) << 32 for number in range(3_000)]
+"""Few different ones, all of which want the first slot."""
+
+
+@pytest.mark.parametrize("hashes", [SPREAD, CROWDED], ids=["spread", "crowded"])
+def test_repeated_sequences_are_chained_and_nothing_is_lost_when_the_table_grows(hashes: list[int]) -> None:
+    twice = hashes * 2
+    table = filled(twice, len(hashes) // 4)
+    assert len(table) == len(twice)
+    assert table.places(hashes, 4) == expected(twice, hashes, 4)
+
+
+def test_control_a_table_that_grows_onto_what_is_there_loses_some() -> None:
+    class Careless(Shingles):
+        def grow(self, more: int) -> Iterator[None]:
+            bits = self._bits
+            while (len(self) + more) * 8 > 5 << bits:
+                bits += 1
+            table = array("Q", bytes(8 << bits))
+            for entry in filter(None, self._table):
+                table[entry >> (63 - bits)] = entry
+            self._bits, self._table = bits, table
+            yield
+
+    twice = SPREAD * 2
+    assert filled(twice, len(SPREAD) // 4, Careless()).places(SPREAD, 4) != expected(twice, SPREAD, 4)
+
+
+def test_sequences_of_words_that_stand_twice_are_found_twice_whatever_their_hashes_are() -> None:
+    words = [f"w{number}" for number in range(2_000)]
+    hashes = list(shingles(words, 2))
+    found = set(filled(hashes * 2, len(hashes)).places(hashes, 8))
+    assert found >= {(at, at + 1 + more) for at in range(len(hashes)) for more in (0, len(hashes))}
 
 
 def test_equal_hashes_do_not_make_a_quote(session: References, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,5 +23,15 @@ def short_session() -> Scenario:
     return Scenario("You are brief.", "What is in app.log?", tools(), turns)
 
 
+def idle_session() -> Scenario:
+    """Six logs that are read and never used again, in a session that goes on: they are worth collecting."""
+    logs = tuple(
+        Call(f"log_{at}", "read_file", json.dumps({"path": f"{at}.log"}), LOG.replace("request", f"host{at}"))
+        for at in range(6)
+    )
+    looks = (Turn("", (Call(f"look_{at}", "bash", json.dumps({"command": f"uptime {at}"}), "up"),)) for at in range(20))
+    return Scenario("You are brief. " * 500, "What do the logs say?", tools(), (Turn("", logs), *looks, Turn("Done.")))
+
+
 def read(call: str, path: str) -> Call:
     return Call(call, "read_file", json.dumps({"path": path}), LOG)

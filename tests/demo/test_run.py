@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
 import pytest
 
+from ctxgc.core.pacer import Pacer
 from ctxgc.demo.agent import DemoFailed, play_session
+from ctxgc.demo.checks import Prefixes, changes
 from ctxgc.demo.model import ScriptedModel
 from ctxgc.demo.report import FRAMING, Report, report
 from ctxgc.demo.run import Runs, run_demo
@@ -18,6 +21,7 @@ from ctxgc.tokens import Price
 from tests.demo.scripts import LOG, short_session
 
 PRICE = Price(input=2e-6, cached_read=2e-7, cache_write=2e-6, cache_write_1h=2e-6, output=1e-5)
+OURS = "tool_schema:ctxgc_recall"
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +61,30 @@ def test_what_belongs_to_no_block_is_the_same_for_every_request(reported: Report
 
 def test_only_tool_results_are_sent_in_another_form(reported: Report) -> None:
     changed = {row.tag for row in reported.rows if row.without != row.through}
-    tool = "tool_schema:ctxgc_recall"
-    assert changed == {"tool_result:read_file", "tool_result:bash", "tool_result:http_get", tool}
-    assert next(row for row in reported.rows if row.tag == tool).without == 0
+    tools = {f"tool_result:{tool}" for tool in ("read_file", "bash", "http_get", "grep")}
+    assert changed == {*tools, OURS}
+    assert all((row.through < row.without) == (row.tag in tools) for row in reported.rows if row.tag in changed)
+    assert next(row for row in reported.rows if row.tag == OURS).without == 0
 
 
 def test_each_kind_of_edit_is_made(reported: Report) -> None:
-    assert [edit.action for edit in reported.edits] == ["dedup", "minify", "truncate"]
+    assert [(edit.resident, edit.policy, edit.action) for edit in reported.edits] == [
+        (False, "dedup", "dedup"),
+        (False, "minify", "minify"),
+        (True, "generational", "excerpt"),
+        (True, "items", "excerpt"),
+        (True, "superseded", "stub"),
+    ]
     assert all(edit.after < edit.before for edit in reported.edits)
+
+
+def test_it_costs_less_though_more_is_sent_uncached(reported: Report) -> None:
+    without, through = reported.without, reported.through
+    assert without.usd is not None
+    assert through.usd is not None
+    assert through.usd < 0.75 * without.usd
+    assert through.input < 0.5 * without.input
+    assert through.uncached > without.uncached
 
 
 def test_the_bill_follows_from_the_usages(runs: Runs, reported: Report) -> None:
@@ -74,11 +94,54 @@ def test_the_bill_follows_from_the_usages(runs: Runs, reported: Report) -> None:
         assert bill.usd == pytest.approx(expected)
 
 
-def test_the_prefix_stays_cached_through_the_proxy(runs: Runs) -> None:
+def test_the_prefix_stays_cached_where_nothing_sent_before_is_collected(runs: Runs, reported: Report) -> None:
     """An edit that changed what was sent before would show as a request that finds less cached than the last had."""
-    for played in (runs.without, runs.through):
+    collecting = {made.turn - 2 for made in reported.collections}  # of the requests that follow another
+    for played, may in ((runs.without, set[int]()), (runs.through, collecting)):
         received = [usage.input - 3 for usage in played.usages[:-1]]
-        assert [usage.cached for usage in played.usages[1:]] == [size if size >= 1024 else 0 for size in received]
+        expected = [size if size >= 1024 else 0 for size in received]
+        cached = [usage.cached for usage in played.usages[1:]]
+        pairs = enumerate(zip(cached, expected, strict=True))
+        assert {at for at, (found, whole) in pairs if found != whole} == may
+
+
+def test_a_collection_changes_the_messages_that_it_names_and_nothing_before_them(runs: Runs, reported: Report) -> None:
+    calls = [made.turn - 2 for made in reported.collections]
+    found = changes(runs.through.bodies)
+    assert [at for at, changed in enumerate(found) if changed] == calls
+    assert [len(found[at]) for at in calls] == [made.cells for made in reported.collections]
+    assert reported.prefixes == Prefixes(followed=59, whole=59 - len(calls), collected=len(calls), broken=0)
+
+
+def test_an_edit_that_no_collection_names_would_be_noticed(runs: Runs) -> None:
+    spoiled = replace(runs.through, bodies=(*runs.through.bodies[:9], *map(shouted, runs.through.bodies[9:])))
+    assert report(replace(runs, through=spoiled), PRICE).prefixes.broken == 1
+
+
+def shouted(body: bytes) -> bytes:
+    """The body with the task in capitals."""
+    read = json.loads(body)
+    read["messages"][1]["content"] = read["messages"][1]["content"].upper()
+    return json.dumps(read, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def test_each_collection_had_cost_its_share_before_it_was_made(reported: Report) -> None:
+    assert len(reported.collections) >= 3
+    assert {made.generation for made in reported.collections} == {"minor", "major"}
+    for made in reported.collections:
+        assert (made.trigger, made.usd) == ("rent", False)  # the price here is not the price list's
+        assert made.rent >= Pacer().patience * made.price
+        assert made.context_after < made.context_before
+
+
+def test_every_collected_result_can_be_read_back(runs: Runs, reported: Report) -> None:
+    assert reported.store.recalled == reported.store.edited > 30
+
+
+def test_what_is_read_back_wrong_would_be_noticed(runs: Runs, reported: Report) -> None:
+    history = tuple({**message, "content": f"{message['content']} "} for message in runs.through.history)
+    spoiled = replace(runs.through, history=history)
+    assert report(replace(runs, through=spoiled), PRICE).store.recalled == 0
 
 
 def test_the_store_agrees_with_what_the_model_received(reported: Report) -> None:
@@ -100,7 +163,9 @@ def test_where_a_cache_write_costs_extra_it_is_paid(runs: Runs) -> None:
 async def test_another_scenario_can_be_played(tmp_path: Path) -> None:
     played = await run_demo("gpt-4o", store_in(tmp_path), scenario=short_session())
     found = report(played, None)
-    assert [edit.action for edit in found.edits] == ["dedup", "minify"]
+    assert [edit.action for edit in found.edits if not edit.resident] == ["dedup", "minify"]
+    assert (found.prefixes.followed, found.prefixes.broken) == (4, 0)
+    assert found.store.recalled == found.store.edited > 0
     assert found.store.handle
 
 

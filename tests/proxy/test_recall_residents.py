@@ -149,4 +149,4 @@ async def test_a_history_without_the_tool_is_told_to_call_again(start: Callable[
     async with start(**SOON, recall=False) as running:
         await go_on(running, 0, CALLS, streaming=False)
         running.check()
-    assert any("call again to see all" in text for text in texts(upstream.calls[-1]))
+    assert any("call again for all" in text for text in texts(upstream.calls[-1]))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxgc.core.journal import Edge, Marking, Overwritten
-from ctxgc.session import Kit, Session, drain
+from ctxgc.session import Kit, Session, drain, marking
 from ctxgc.session.marking import OFFSETS, Marker
 from ctxgc.store import Store, StoreMissing
 from tests.session.growing import LISTING, Growing
@@ -123,6 +123,54 @@ def test_a_text_that_names_everything_is_noted_in_some_places_only() -> None:
         found.answer(LISTING)
         assert edges(found)
         assert all(len(edge.marks) <= OFFSETS for edge in edges(found))
+
+
+ORDERS = "".join(f"order_{number:04} is for shelf_{number * 7919 % 1000}\n" for number in range(200))
+RENAMED = ORDERS.replace("order_0117", "order_0817").replace("is for", "goes to")
+"""Another listing with the same names but for one, and no quote in common."""
+
+
+def listed(*listings: str, said: str) -> tuple[list[int], set[int]]:
+    """The cells of listings that were read one after the other, and those that the agent then refers to."""
+    with memory() as store:
+        found = growing(store)
+        at = [found.say(one) for one in listings]
+        found.answer(said)
+        return [cell_at(found, one) for one in at], {edge.target for edge in edges(found)}
+
+
+@pytest.mark.parametrize("times", [2, 3, 9])
+def test_of_the_cells_that_carry_a_name_the_newest_is_what_is_referred_to(times: int) -> None:
+    read, referred = listed(*[ORDERS] * times, said="order_0020 it is")
+    assert referred == {read[-1]}
+
+
+def test_a_name_that_only_an_older_cell_carries_refers_to_that() -> None:
+    (old, new), referred = listed(ORDERS, RENAMED, said="order_0117 it is")
+    assert referred == {old}
+    assert listed(ORDERS, RENAMED, said="order_0817 it is") == ([old, new], {new})
+    assert listed(ORDERS, RENAMED, said="order_0117 or order_0020") == ([old, new], {old, new})
+
+
+@pytest.mark.parametrize(("times", "cells"), [(2, 2), (3, 0)])
+def test_control_who_does_not_know_the_newest_takes_all_or_none(
+    monkeypatch: pytest.MonkeyPatch, times: int, cells: int
+) -> None:
+    monkeypatch.setattr(marking, "_offsets", lambda _text: ())
+    _, referred = listed(*[ORDERS] * times, said="order_0020 it is")
+    assert len(referred) == cells
+
+
+def test_a_mark_of_the_newest_is_where_the_name_stands_in_it() -> None:
+    with memory() as store:
+        found = growing(store)
+        found.say(ORDERS)
+        moved = "moved: " + RENAMED
+        found.say(moved)
+        found.answer("order_0020 it is")
+        (edge,) = edges(found)
+        assert all(moved[at:].startswith("order_0020") for at in edge.marks)
+        assert edge.marks
 
 
 # Out of date

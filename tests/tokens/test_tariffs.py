@@ -8,6 +8,7 @@ import pytest
 
 from ctxgc.core.pacer import Tariff
 from ctxgc.tokens import Price, PriceTable, Step
+from ctxgc.tokens.bundled import TokenDataUnavailable
 from ctxgc.tokens.tariffs import tariff_of, tariffs
 
 PRICE = Price(
@@ -50,9 +51,25 @@ def test_a_request_that_is_too_short_to_be_cached_is_written_whole() -> None:
     assert found.cost(512, 0) < found.cost(0, 512)
 
 
-@pytest.mark.parametrize("price", [None, replace(PRICE, input=0.0)])
-def test_a_model_without_a_price_has_relative_ones_but_keeps_what_its_name_tells(price: Price | None) -> None:
-    assert tariff_of("some-model", price) == replace(Tariff(), window=tariff_of("some-model", price).window)
+FREE = replace(PRICE, input=0.0)
+
+
+def test_a_model_that_is_not_listed_has_relative_prices() -> None:
+    assert tariff_of("some-model", None) == Tariff()
+
+
+def test_a_model_that_costs_nothing_has_relative_prices_and_its_own_window_and_least() -> None:
+    assert tariff_of("some-model", FREE) == replace(Tariff(), window=400_000, least=512)
+    assert tariff_of("some-model", replace(FREE, max_input_tokens=None)) == replace(Tariff(), least=512)
+
+
+def test_control_the_window_and_the_least_are_not_what_they_are_by_default() -> None:
+    assert (Tariff().window, Tariff().least) != (400_000, 512)
+    assert tariff_of("some-model", FREE) != Tariff()
+
+
+@pytest.mark.parametrize("price", [None, FREE])
+def test_a_model_without_a_price_keeps_what_its_name_tells(price: Price | None) -> None:
     assert tariff_of("deepseek-chat", price).ttl == 3600.0
     assert tariff_of("claude-opus-5-5", price).binds_thinking
 
@@ -138,6 +155,13 @@ def test_tariffs_are_made_from_whatever_gives_prices() -> None:
     tariff = tariffs({"listed": PRICE}.get)
     assert tariff("listed") == tariff_of("listed", PRICE)
     assert tariff("unlisted") == Tariff()
+
+
+def test_without_a_table_each_model_is_one_that_is_not_listed() -> None:
+    def gone(_: str) -> Price | None:
+        raise TokenDataUnavailable("no table")
+
+    assert tariffs(gone)("deepseek-chat") == tariff_of("deepseek-chat", None)
 
 
 @pytest.mark.parametrize("model", ["gpt-5", "gpt-5.5", "claude-opus-5-5", "deepseek/deepseek-chat", "gemini-2.5-pro"])

@@ -38,6 +38,11 @@ def tool(content: str, *path: str | int, name: str = "", call_id: str = "c1") ->
     return Block(Kind.TOOL_RESULT, Author.TOOL, content, path or ("content",), name, call_id)
 
 
+def thought(content: str, *path: str) -> Block:
+    """Thinking at a path; without one it is not to be edited."""
+    return Block(Kind.THINKING, Author.AGENT, content, path or None)
+
+
 def called(name: str, arguments: str, call_id: str = "") -> Block:
     return Block(Kind.TOOL_CALL, Author.AGENT, arguments, None, name, call_id)
 
@@ -73,11 +78,27 @@ MESSAGES: dict[str, tuple[Any, list[Block]]] = {
             "content": "a",
             "tool_calls": [{"id": "c1", "type": "function", "function": FUNCTION}],
         },
-        [Block(Kind.THINKING, Author.AGENT, "hm"), text(Author.AGENT, "a"), called("f", '{"a": 1}', "c1")],
+        [thought("hm", "reasoning_content"), text(Author.AGENT, "a"), called("f", '{"a": 1}', "c1")],
     ),
     "thinking by its other name": (
         {"role": "assistant", "reasoning": "hm", "content": None},
-        [Block(Kind.THINKING, Author.AGENT, "hm")],
+        [thought("hm", "reasoning")],
+    ),
+    "thinking by both its names": (
+        {"role": "assistant", "reasoning": "h", "reasoning_content": "hm", "content": "a"},
+        [thought("hm", "reasoning_content"), text(Author.AGENT, "a")],
+    ),
+    "thinking that is signed": (
+        {"role": "assistant", "reasoning": "hm", "reasoning_details": [{"signature": "s"}], "content": "a"},
+        [thought("hm"), text(Author.AGENT, "a")],
+    ),
+    "thinking that is signed in blocks": (
+        {"role": "assistant", "reasoning_content": "hm", "thinking_blocks": [{"signature": "s"}], "content": "a"},
+        [thought("hm"), text(Author.AGENT, "a")],
+    ),
+    "thinking of no known shape": (
+        {"role": "assistant", "reasoning": ["hm"], "reasoning_content": "", "content": "a"},
+        [text(Author.AGENT, "a")],
     ),
     "a custom tool's call": (
         {"role": "assistant", "tool_calls": [{"id": "c1", "type": "custom", "custom": {"name": "f", "input": "x"}}]},
@@ -290,7 +311,23 @@ def test_several_blocks_of_one_message() -> None:
     assert [part["text"] for part in left["content"]] == ["x", "b", "z"]
 
 
-@pytest.mark.parametrize("name", ["a legacy function call", "an unknown part", "duplicate keys", "no content"])
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+def test_thinking_is_edited_where_it_stands(key: str) -> None:
+    came = f'{{"role":"assistant", "{key}" : "hm","content":"hm"}}'
+    assert CODEC.project(came.encode(), {0: " "}) == came.replace('"hm"', '" "', 1).encode()
+
+
+UNEDITABLE = (
+    "a legacy function call",
+    "an unknown part",
+    "duplicate keys",
+    "no content",
+    "thinking that is signed",
+    "thinking that is signed in blocks",
+)
+
+
+@pytest.mark.parametrize("name", UNEDITABLE)
 def test_what_has_no_place_cannot_be_edited(name: str) -> None:
     with pytest.raises(Malformed):
         CODEC.project(raw(MESSAGES[name][0]), {0: "x"})

@@ -218,6 +218,85 @@ def test_a_blank_text_that_was_blank_before_and_a_surrogate_that_was_there() -> 
     assert problems(raw(before), raw(after)) == ()
 
 
+# What may become of reasoning
+
+
+PLAIN = ("reasoning_content", "reasoning")
+SIGNATURES: dict[str, Any] = {
+    "reasoning_details": [{"type": "reasoning.text", "text": "hm", "signature": "s"}],
+    "thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+}
+
+
+def thinking(**changes: Any) -> set[str]:
+    """What is found where members of a message of the agent that has reasoned change; None takes one away."""
+    return rethought(assistant("so", "a", **dict.fromkeys(PLAIN, "hm")), **changes)
+
+
+def rethought(before: Dict, **changes: Any) -> set[str]:
+    """What is found where a message in the middle changes; None takes a member away."""
+    after = {key: value for key, value in {**before, **changes}.items() if value is not None}
+    histories = ([user(), message, tool("a"), user(), assistant("done")] for message in (before, after))
+    return broken(problems(*map(raw, histories)))
+
+
+@pytest.mark.parametrize("key", PLAIN)
+def test_plain_reasoning_of_the_agent_may_become_one_space(key: str) -> None:
+    assert thinking(**{key: " "}) == set()
+    assert thinking(**dict.fromkeys(PLAIN, " ")) == set()
+
+
+OTHERWISE = ["", "  ", "\n", "\t", "\u00a0", "h", "hm ", "...", [" "], {"text": " "}, 0, False, None]
+
+
+@pytest.mark.parametrize("key", PLAIN)
+@pytest.mark.parametrize("value", OTHERWISE, ids=repr)
+def test_and_nothing_else(key: str, value: Any) -> None:
+    assert thinking(**{key: value}) == {rules.MEMBER}
+
+
+def test_nothing_else_may_change_with_it() -> None:
+    for other in ({"content": "not so"}, {"content": " "}, {"tool_calls": assistant(None, "a", n=1)}, {"new": " "}):
+        assert thinking(reasoning=" ", **other) >= {rules.MEMBER}
+
+
+def test_a_blank_does_not_come_where_there_was_no_reasoning() -> None:
+    assert rethought(assistant("so", "a"), reasoning=" ") == {rules.MEMBER}
+    assert rethought(assistant("so", "a", reasoning=["hm"]), reasoning=" ") == {rules.MEMBER}
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+@pytest.mark.parametrize("key", PLAIN)
+def test_signed_reasoning_may_not_change_at_all(signature: str, key: str) -> None:
+    signed = {**assistant("so", "a"), key: "hm", signature: SIGNATURES[signature]}
+    assert rethought(signed) == set()
+    for changes in ({key: " "}, {key: None}, {signature: None}, {signature: []}, {signature: " "}):
+        assert rethought(signed, **changes) == {rules.MEMBER}
+    assert rethought(signed, **{key: " ", signature: None}) == {rules.MEMBER}, "not even if its signature goes"
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+def test_reasoning_with_a_signature_of_no_known_shape_is_signed_too(signature: str) -> None:
+    for value in ([], {}, "", 0):
+        assert rethought({**assistant("so", "a"), "reasoning": "hm", signature: value}, reasoning=" ") == {rules.MEMBER}
+
+
+@pytest.mark.parametrize("key", PLAIN)
+@pytest.mark.parametrize("role", ["user", "system", "developer", "tool", "function", "critic"])
+def test_reasoning_of_others_may_not_change_at_all(role: str, key: str) -> None:
+    other = {"role": role, "content": "so", "tool_call_id": "b", "name": "b", key: "hm"}
+    calls = assistant(None, "b", function_call={"name": "b", "arguments": ""})
+    for value in (" ", "h", None):
+        after = {name: text for name, text in {**other, key: value}.items() if text is not None}
+        histories = ([user(), calls, one, user(), assistant("done")] for one in (other, after))
+        assert broken(problems(*map(raw, histories))) == {rules.MEMBER}
+
+
+def test_reasoning_may_go_and_a_transaction_too() -> None:
+    assert problems(raw(HISTORY), edited(both(put(2, "reasoning_content", " "), drop(6, 8)))) == ()
+    assert problems(raw(HISTORY), edited(drop(2, 5))) == ()
+
+
 # What may not be done
 
 
@@ -419,7 +498,7 @@ def test_every_rule_has_a_history_that_breaks_it() -> None:
 
 
 def is_rule(value: object) -> bool:
-    return isinstance(value, str) and " " in value
+    return isinstance(value, str) and " " in value.strip()
 
 
 # Histories made up
