@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from ctxgc.lab.batch import Batch, Plan, files, run_batch
 from ctxgc.lab.classes import PriceClass, price_class
 from ctxgc.lab.comparison import ORACLE
 from ctxgc.lab.totals import Totals, dominated, totals
+from ctxgc.policies.generational import Generational
 
 PRESETS = ("observe", "lossless", "eden", "generational", "aggressive")
 BASELINES = (
@@ -36,18 +37,25 @@ BASELINES = (
     "recency",
     ORACLE,
 )
-STEPS = (
-    ("idle", (2, 6)),
-    ("idle_referenced", (2, 8)),
-    ("old_idle", (7, 28)),
-    ("density", (0.03, 0.11)),
-    ("keep", (0.2, 0.8)),
-)
-"""Of the default preset, one parameter at a time: about half and about twice its default."""
-
-GRID = (*PRESETS, *BASELINES, *(f"generational@generational.{key}={at}" for key, values in STEPS for at in values))
 DIGITS = 6
 """Of every ratio, before it is compared: a difference that is not printed in the JSON dominates nothing."""
+STEPPED = ("idle", "idle_referenced", "old_idle", "density", "keep")
+"""The parameters of the default preset that are varied, one at a time."""
+
+
+def steps(default: float) -> tuple[float, float]:
+    """Half and twice a parameter's default; of whole numbers the half is rounded down, to 1 at least."""
+    if isinstance(default, int):
+        return max(1, default // 2), default * 2
+    return round(default / 2, DIGITS), round(default * 2, DIGITS)
+
+
+def _varied() -> Iterator[str]:
+    usual = Generational()
+    return (f"generational@generational.{key}={at:g}" for key in STEPPED for at in steps(getattr(usual, key)))
+
+
+GRID = (*PRESETS, *BASELINES, *_varied())
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,7 @@ def settle(session: Session, prepared: Prepared, reply: bytes, *, error: str = "
         usage=read.usage,
     )
     session.settle(entry, reply)
+    session.admit()  # the answer is there: what the next request will need is done now
 
 
 def request_body(raws: Sequence[bytes], model: str, fields: Mapping[str, Any]) -> bytes:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
 import pytest
 
 import benchmarks
-from benchmarks.pareto import DIGITS, GRID, STEPS, curve, line, main
+from benchmarks.pareto import DIGITS, GRID, STEPPED, curve, line, main, steps
 from ctxgc.lab.judge import Survival
 from ctxgc.lab.totals import Spread, Totals
 from ctxgc.policies import from_config
@@ -20,8 +19,8 @@ from .lab.build import call, result, user
 from .lab.recordings import HISTORY, write
 
 FOLDER = Path(benchmarks.__path__[0])
-BUSY = [step for n in range(12) for step in (call("run", f"r{n}", n=n), result(f"r{n}", f"step {n} is done\n" * 40))]
-LATE = [*HISTORY[:5], user("do the rest first"), *BUSY, *HISTORY[6:]]
+STEPS = [step for n in range(12) for step in (call("run", f"r{n}", n=n), result(f"r{n}", f"step {n} is done\n" * 40))]
+LATE = [*HISTORY[:5], user("do the rest first"), *STEPS, *HISTORY[6:]]
 """A session in which a line of the first result is needed when ten turns and more have passed."""
 
 
@@ -81,21 +80,18 @@ def test_each_policy_of_the_grid_exists_and_no_two_are_the_same():
     assert len(set(made.values())) == len(made) == len(GRID) - 1
 
 
-@pytest.mark.parametrize("key", dict(STEPS))
+@pytest.mark.parametrize("key", STEPPED)
 def test_control_a_step_of_no_size_would_be_the_default(key: str):
     still = f"generational@generational.{key}={getattr(Generational(), key)}"
     assert repr(from_config(still)) == repr(from_config("generational"))
 
 
-def uneven(steps: Iterable[tuple[str, tuple[float, float]]]) -> list[str]:
-    """The parameters whose steps are not about half and about twice the default."""
-    ratios = {key: [value / getattr(Generational(), key) for value in values] for key, values in steps}
-    return [key for key, (half, twice) in ratios.items() if not (0.4 <= half <= 0.7 and 1.5 <= twice <= 2.5)]
-
-
-def test_steps_are_about_half_and_about_twice_the_default():
-    assert uneven(STEPS) == []
-    assert uneven([("idle", (2, 8)), ("keep", (0.4, 0.8)), ("old_idle", (7, 28))]) == ["idle", "keep"]
+def test_steps_are_half_and_twice_the_default():
+    assert [steps(default) for default in (4, 5, 1, 0.055)] == [(2, 8), (2, 10), (1, 2), (0.0275, 0.11)]
+    usual = Generational()
+    for key in STEPPED:
+        varied = [name.partition(f".{key}=")[2] for name in GRID if f".{key}=" in name]
+        assert tuple(map(float, varied)) == steps(getattr(usual, key))
 
 
 def test_all_of_the_grid_is_measured_at_each_class(capsys, folder):

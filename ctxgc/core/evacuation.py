@@ -6,7 +6,7 @@ pointed at by a stub; nothing goes that would not be smaller, and what goes leav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ctxgc.core import stub
@@ -59,8 +59,13 @@ Render = Callable[[Resident, Verdict], Edit | None]
 """Makes the edit of a resident that a verdict asks for; None where it would not be smaller."""
 
 
-def plan(heap: Heap, policies: Sequence[Policy], pointers: Mapping[int, int], render: Render) -> Plan:
-    """Ask the policies about the residents. ``pointers`` maps cells that are only a pointer to what they point at."""
+def planning(
+    heap: Heap, policies: Sequence[Policy], pointers: Mapping[int, int], render: Render
+) -> Generator[None, None, Plan]:
+    """Ask the policies about the residents, in slices: yields after each policy, and before each edit that is made.
+
+    ``pointers`` maps cells that are only a pointer to what they point at.
+    """
     residents = {resident.id: resident for resident in heap.residents}
     verdicts: dict[int, list[Verdict]] = {}
     reprieves: list[Reprieve] = []
@@ -75,8 +80,13 @@ def plan(heap: Heap, policies: Sequence[Policy], pointers: Mapping[int, int], re
                 reprieves.append(Reprieve(resident.id, verdict.policy, why))
             else:
                 verdicts.setdefault(resident.id, []).append(verdict)
-    rendered = (_smallest(residents[cell], said, render) for cell, said in verdicts.items())
-    found = {one.edit.cell: one for one in rendered if one is not None}
+        yield
+    found: dict[int, Candidate] = {}
+    for cell, said in verdicts.items():
+        one = _smallest(residents[cell], said, render)
+        if one is not None:
+            found[cell] = one
+        yield
     # A pointer goes with what it points at: it is newer, so that whoever takes that takes it, too.
     for target in {target for cell, target in pointers.items() if cell not in found} & found.keys():
         reprieves.append(Reprieve(target, found.pop(target).edit.policy, "a later result points at it"))

@@ -225,12 +225,16 @@ class Insertion(Entry, frozen=True, tag="insertion", kw_only=True):
 
     ``call`` is the request in whose reply the model asked. The messages are here as they are sent, and ``cells`` are
     theirs: nothing of it came from the client, and all of it is sent.
+
+    ``void`` takes back what was inserted for ``call``, since the provider refused the round that carried it: it has
+    neither messages nor cells.
     """
 
     call: bytes
     head: int
     messages: tuple[bytes, ...]
     cells: tuple[NewCell, ...]
+    void: bool = False
 
 
 class Bypass(Entry, frozen=True, tag="bypass", kw_only=True):

@@ -21,13 +21,15 @@ class Offered:
 class Inserted:
     """Messages of ours behind a node, and their cells. Nodes that followed it before ``since`` go without them.
 
-    ``call`` is the request that they left with first (empty: none yet).
+    ``call`` is the request that they left with first (empty: none yet), ``asked`` the one in whose reply the model
+    asked for them.
     """
 
     since: int
     messages: tuple[bytes, ...]
     cells: tuple[int, ...]
     call: bytes = b""
+    asked: bytes = b""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,18 @@ class Own:
     def insert(self, node: int, inserted: Inserted) -> None:
         """Have messages stand behind a node from now on."""
         self.inserted[node] = (*self.inserted.get(node, ()), inserted)
+
+    def withdraw(self, node: int, asked: bytes) -> tuple[int, ...]:
+        """Have what was asked for in the reply to that request stand behind a node no more; the cells that it had.
+
+        An empty one keeps its place, so that those behind it are counted as before.
+        """
+        found = self.inserted.get(node, ())
+        if not any(each.asked == asked for each in found):
+            return ()
+        emptied = (replace(each, messages=(), cells=()) if each.asked == asked else each for each in found)
+        self.inserted[node] = tuple(emptied)
+        return tuple(cell for each in found if each.asked == asked for cell in each.cells)
 
     def leave(self, nodes: Iterable[int], call: bytes) -> None:
         """Note that a request carries what stands behind these nodes."""

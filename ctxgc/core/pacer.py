@@ -95,8 +95,7 @@ class Pacer:
     ``patience``: the share of a collection's price that its garbage must have cost before it is made. At 1, never more
     than twice the best schedule in hindsight (Karlin, Manasse, Rudolph and Sleator 1988).
     ``regret``: how much more a session may have cost at any moment than untouched, as a share; twice that where the
-    collection pays for itself within ``payback`` turns, and half while the context is below ``small`` tokens, since
-    many sessions end there.
+    collection pays for itself within ``payback`` turns.
     ``horizon``: turns that a collection is expected to pay for, to choose between several.
     ``high``, ``low``: shares of the window at which room is made, and to which.
     ``quality``: tokens that a request should not exceed whatever it costs; 0 for no such budget.
@@ -105,7 +104,6 @@ class Pacer:
     patience: float = 0.5
     regret: float = 0.03
     payback: int = 20
-    small: int = 40_000
     horizon: int = 20
     high: float = 0.75
     low: float = 0.5
@@ -145,11 +143,9 @@ class Pacer:
             return False
         paid = now.paid + tariff.cost(now.sent, now.fresh) + one.price
         untouched = now.untouched + tariff.cost(max(now.received, now.sent), now.fresh)
-        return paid <= (1 + self._bound(one, tariff, now)) * untouched
+        return paid <= (1 + self._bound(one, tariff)) * untouched
 
-    def _bound(self, one: Decision, tariff: Tariff, now: Circumstances) -> float:
-        if now.sent + now.fresh < self.small:
-            return self.regret / 2
+    def _bound(self, one: Decision, tariff: Tariff) -> float:
         quick = one.price <= self.payback * one.dead * tariff.read
         return self.regret * 2 if quick else self.regret
 

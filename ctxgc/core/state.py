@@ -236,9 +236,20 @@ class State:
     def _insert(self, entry: Insertion) -> None:
         if not 0 <= entry.head < len(self.nodes):
             raise ValueError("an insertion names a node that was never journalled")
+        if entry.void:
+            self._withdraw(entry)
+            return
         turn = self.nodes[entry.head].turn
         cells = tuple(self._ours(cell, entry.head, turn) for cell in entry.cells)
-        self.own.insert(entry.head, Inserted(len(self.nodes), entry.messages, cells))
+        self.own.insert(entry.head, Inserted(len(self.nodes), entry.messages, cells, asked=entry.call))
+
+    def _withdraw(self, entry: Insertion) -> None:
+        """What a round was refused with is sent no more, and belongs to no history."""
+        for cell in self.own.withdraw(entry.head, entry.call):
+            self.owners[cell] = -1
+            self.cells[cell] = replace(self.cells[cell], sent=0)
+        self.marked += 1  # what is planned by now has counted it
+        self._retally(entry.head + 1)
 
     def _collect(self, entry: Collection) -> None:
         texts: dict[int, dict[int, str]] = {}

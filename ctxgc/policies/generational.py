@@ -28,10 +28,10 @@ class Generational:
     ``idle``: turns after which a result of 2,500 tokens that nothing ever referred to is dead; at least 1; default 4.
     ``idle_referenced``: the same for one that something did refer to, counted from then; default 5.
     ``old_idle``: turns after which what is left is dead, too; at least 1; default 14.
-    ``density``: the least that a line of the first excerpt must be worth, in telling terms per token; default 0.055.
-    ``density_referenced``, ``old_density``: the same for the others; default 0.03 and 0.4.
+    ``density``: the least that a line of the first excerpt must be worth, in telling terms per token; default 0.06.
+    ``density_referenced``, ``old_density``: the same for the others; default 0.035 and 0.4.
     ``keep``: the share of its tokens that an excerpt may take at most, 0 to 1; default 0.4.
-    ``early``: the share of its limit, 0 to 1, from which on a result goes along when others are collected; default 0.25.
+    ``early``: the share of its limit, 0 to 1, from which on a result goes along when others go; default 0.2.
     ``min_tokens``: tokens of the smallest result that is shortened, as it is sent now; at least 0; default 100.
     ``learn``: turns by which each recall of a result of the same tool raises these limits, to four times what they
     are at most; at least 0; default 2.
@@ -42,11 +42,11 @@ class Generational:
     idle: int = 4
     idle_referenced: int = 5
     old_idle: int = 14
-    density: float = 0.055
-    density_referenced: float = 0.03
+    density: float = 0.06
+    density_referenced: float = 0.035
     old_density: float = 0.4
     keep: float = 0.4
-    early: float = 0.25
+    early: float = 0.2
     min_tokens: int = 100
     learn: int = 2
     quotable_idle: int = 4

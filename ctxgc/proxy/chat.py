@@ -7,41 +7,40 @@ until what happened is on disk.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
-from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import aiohttp
 
 from ctxgc.core.spans import Malformed
+from ctxgc.proxy.chores import Chores
 from ctxgc.proxy.encoding import TooLarge, Undecodable, decode
 from ctxgc.proxy.exchange import ClientGone, Exchange
 from ctxgc.proxy.headers import stored, to_upstream
 from ctxgc.proxy.relay import Copy, Relayed, relay
 from ctxgc.proxy.rounds import Leg, relay_rounds
+from ctxgc.proxy.slices import in_slices
 from ctxgc.proxy.tickets import Ticket, settlement
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.session import Prepared, Session, Sessions
 from ctxgc.session.reading import TOOL_NAME
+from ctxgc.session.recalling import Refused
 from ctxgc.telemetry import Figures
 from ctxgc.wire.codec import Asking
 
-SLICE = 0.002
-"""Seconds after which work on a long history lets other streams be served."""
 GRACE = 0.02
 """Seconds that an upstream has to answer before a request is booked: nothing then competes with a quick answer."""
 REFUSED = (400, 422)
 """Statuses with which providers say that a request is not valid."""
+UNFIT = (*REFUSED, 413)
+"""Statuses with which they may say that what was recalled is too much."""
 PATIENCE = 10.0
 """Seconds that the end of an answer waits for a store that does not answer."""
 _UNRECORDED = "the audit store cannot be written, and audit is strict"
-
-T = TypeVar("T")
 
 
 class Unrecorded(Exception):
@@ -59,6 +58,7 @@ class Chat:
         self._limit = limit
         self._bookings: set[asyncio.Future[None]] = set()
         self._locks: WeakKeyDictionary[Session, asyncio.Lock] = WeakKeyDictionary()
+        self._chores = Chores(self._lock, figures.bypassed)
 
     async def __call__(self, exchange: Exchange) -> None:
         """Answer one request. Raises ``TooLarge``, ``ClientGone``, and ``aiohttp.ClientError`` before it answers."""
@@ -80,6 +80,7 @@ class Chat:
             if not ticket.settled:
                 relayed = ticket.copy.relayed(whole=False) if ticket.copy else None
                 await self._settle(ticket, relayed, unanswered)
+            self._chores.soon(ticket.session)
 
     async def _prepare(self, exchange: Exchange, raw: bytes) -> Ticket:
         """Decide what to send; whatever is wrong with the body or with us, it is sent as it came."""
@@ -137,7 +138,10 @@ class Chat:
             response = await self._send(exchange, ticket, ticket.prepared.body, opened)
         finally:
             booking.cancel()
-        if response.status in REFUSED and ticket.prepared.body != ticket.original:
+        carries = ticket.carries
+        ticket.refused = response.status in (UNFIT if carries else REFUSED)
+        last = carries is None or not carries.again
+        if ticket.refused and last and ticket.prepared.body != ticket.original:
             return await self._again(exchange, ticket, opened) or response
         return response
 
@@ -167,9 +171,13 @@ class Chat:
         return response
 
     def _book_soon(self, ticket: Ticket) -> None:
-        task = asyncio.ensure_future(self._admit(ticket))
+        task = asyncio.ensure_future(self._while_it_thinks(ticket))
         self._bookings.add(task)  # the loop itself would not keep it
         task.add_done_callback(self._bookings.discard)
+
+    async def _while_it_thinks(self, ticket: Ticket) -> None:
+        await self._admit(ticket)
+        self._chores.soon(ticket.session)
 
     async def _admit(self, ticket: Ticket) -> None:
         try:
@@ -209,18 +217,22 @@ class Chat:
         booked = settlement(ticket, relayed, unanswered, self._sessions.kit.clock())
         reply = relayed.copy if relayed and ticket.status < 400 else b""
         ticket.settled = True
+        asking = asking or ticket.taken_back()
         self._figures.request_ended(
             ticket.prepared.model, booked.outcome, ticket.overhead, booked.duration, booked.first_byte or None
         )
         try:
+            if isinstance(asking, Refused):  # what followed it meanwhile has it in its bytes
+                ticket.session.tracks.clear()
             return ticket.session.settle(booked, reply, asking, limited=limited)
         except Exception as error:  # fail open: what cannot be booked is answered all the same
             self._figures.bypassed(f"fault: {type(error).__name__}")
             return None
 
-    async def _further(self, ticket: Ticket, relayed: Relayed, asking: Asking, limited: bool) -> bool:
+    async def _further(self, ticket: Ticket, relayed: Relayed | None, asking: Asking, limited: bool) -> bool:
         """Book a round, with the answers to its recalls, and prepare the next; whether that could be done."""
-        began = perf_counter()
+        began, again = perf_counter(), not isinstance(asking, Refused)
+        carries = Refused(asking.message, asking.uses, asking.alone, ticket.prepared.call, again)
         await self._intent(ticket)  # what is asked for may be what came with this request
         async with self._lock(ticket.session):
             if not ticket.session.answerable(ticket.prepared.call):
@@ -228,7 +240,7 @@ class Chat:
             if self._book(ticket, relayed, asking=asking, limited=limited) is None:
                 return False
             prepared = await in_slices(ticket.session.preparing(ticket.original, again=True))
-        ticket.renew(prepared, perf_counter() - began)
+        ticket.renew(prepared, perf_counter() - began, carries)
         self._figures.request_started()
         return True
 
@@ -252,6 +264,12 @@ class _Asker:
         return self.ticket.prepared.answered
 
     async def go_on(self, relayed: Relayed, asking: Asking, limited: bool) -> Leg | None:
+        leg = await self._round(relayed, asking, limited)
+        if leg is not None and self.ticket.refused and self.ticket.carries:  # once more, without the content
+            return await self._round(None, self.ticket.carries) or leg
+        return leg
+
+    async def _round(self, relayed: Relayed | None, asking: Asking, limited: bool = False) -> Leg | None:
         if not await self.chat._further(self.ticket, relayed, asking, limited):
             return None
         if self.chat._strict and not await self.chat._intent(self.ticket):
@@ -263,19 +281,6 @@ class _Asker:
             await self.chat._intent(self.ticket)  # what is asked for may be what came with this request
         if not self.ticket.settled:
             await self.chat._settle(self.ticket, relayed, "", asking)
-
-
-async def in_slices(steps: Generator[None, None, T]) -> T:
-    """Run slices of work, and let others be served whenever they have taken long enough."""
-    until = perf_counter() + SLICE
-    try:
-        while True:
-            next(steps)
-            if perf_counter() > until:
-                await asyncio.sleep(0)
-                until = perf_counter() + SLICE
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
 
 
 async def in_time(future: Future[None]) -> bool:

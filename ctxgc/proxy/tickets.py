@@ -12,11 +12,15 @@ from ctxgc.core.journal import Settlement
 from ctxgc.proxy.headers import Raw
 from ctxgc.proxy.relay import Copy, Relayed
 from ctxgc.session import Prepared, Session
+from ctxgc.session.recalling import Refused
 
 
 @dataclass(slots=True)
 class Ticket:
-    """A request being answered: what was prepared for it, and what came of it."""
+    """A request being answered: what was prepared for it, and what came of it.
+
+    ``carries`` are the recalls that a further round answers, to be taken back if the provider has ``refused`` it.
+    """
 
     session: Session
     prepared: Prepared
@@ -28,11 +32,18 @@ class Ticket:
     answer: dict[str, str] = field(default_factory=dict)
     copy: Copy | None = None
     settled: bool = False
+    carries: Refused | None = None
+    refused: bool = False
 
-    def renew(self, prepared: Prepared, overhead: float) -> None:
+    def renew(self, prepared: Prepared, overhead: float, carries: Refused) -> None:
         """Go on with a further round of the request."""
         self.prepared, self.overhead, self.began = prepared, overhead, perf_counter()
         self.status, self.answer, self.copy, self.settled = 0, {}, None, False
+        self.carries, self.refused = carries, False
+
+    def taken_back(self) -> Refused | None:
+        """What is to be taken back of a round when it is booked."""
+        return self.carries if self.refused else None
 
 
 def settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: float) -> Settlement:

@@ -14,7 +14,7 @@ from ctxgc.core import stub
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
 from ctxgc.core.digest import excerpt
-from ctxgc.core.evacuation import Candidate, Plan, evacuate, plan, why
+from ctxgc.core.evacuation import Candidate, Plan, evacuate, planning, why
 from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.journal import Pace
 from ctxgc.core.nodes import Marks, Node
@@ -94,7 +94,7 @@ class Collecting:
         surplus = self.pacer.surplus(tariff, tokens + fresh)
         heap = Heap((), count, lambda _: None, _turn(state, head), stub.TOKENS, residents, surplus)
         render = partial(self._render, texts=texts, count=count, offered=state.node(head).offer >= 0)
-        found = plan(heap, self.policies, pointers, render)
+        found = yield from planning(heap, self.policies, pointers, render)
         yield
         loads = tuple(self._load(candidate, head) for candidate in found.candidates)
         now = self.now(head, tokens, fresh, cold=False)
@@ -129,7 +129,7 @@ class Collecting:
         return self.state.tokens(head, toolset, sent=True, offered=offered) - self.state.fresh(head)
 
     def now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
-        """What a decision about the request after ``head`` depends on; it has ``tokens`` of old and ``fresh`` of new."""
+        """What a decision about the request after ``head`` depends on: its ``tokens`` of old and ``fresh`` ones."""
         pace = self.state.pace
         toolset = self.state.heads[head].toolset if head in self.state.heads else -1
         received = self.state.tokens(head, toolset, sent=False)

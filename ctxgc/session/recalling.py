@@ -1,11 +1,12 @@
 """The model's recalls: what it asks for is read, and stands in its history from then on.
 
-Rule: what is given back is data. It is read from the store, exactly, but nothing in it can pass for a stub of ours.
+Rule: what is given back is data. It is read from the store, exactly, but nothing in it can pass for a stub of ours; and
+it is never more than the window has room for, as far as that is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ctxgc.core import stub
@@ -16,15 +17,30 @@ from ctxgc.session.admission import Meter
 from ctxgc.session.eden import clean
 from ctxgc.session.kit import Kit
 from ctxgc.session.originals import content
-from ctxgc.session.reading import Asked, excerpt, parse
+from ctxgc.session.reading import SMALLEST, Asked, excerpt, parse
 from ctxgc.store import StoreError
 from ctxgc.wire.codec import Asking, Use
 
 TAG = "recall"
 UNKNOWN = "no content of this conversation has that handle: use the 16 characters of a line that says [... not shown]"
 UNREADABLE = "that content cannot be read now: go on without it, or ask again later"
+UNFIT = "it does not fit into the context: go on without it"
 LIMITED = "the limit of recalls for one answer is reached: answer with what is there"
+LIMIT = 20_000
+"""Characters that all recalls of one round are given together."""
+RESERVE = 8
+"""The part of a model's window, one in so many, that is left to its answer."""
 _HANDLE = 64
+_SITE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(Asking):
+    """Recalls whose answers, inserted for ``call``, the provider refused. ``again`` says that they are answered once
+    more, with a line in place of the content; else nothing is left of them."""
+
+    call: bytes
+    again: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +54,18 @@ class Answer:
 def recalls(state: State, kit: Kit, entry: Allocation, asking: Asking, *, limited: bool) -> list[Recall | Insertion]:
     """What is booked of the recalls in the reply to a request: what was looked up, and what goes into its history.
 
-    Where they are ``limited``, nothing is looked up, and the model is told so.
+    Where they are ``limited``, nothing is looked up, and the model is told so. ``Refused`` ones are taken back.
     """
-    answers = [Answer(LIMITED) if limited else _answer(state, kit, entry.call, use) for use in asking.uses]
+    if isinstance(asking, Refused):
+        return _taken_back(kit, entry, asking)
+    answers = [Answer(LIMITED)] * len(asking.uses) if limited else _answers(state, kit, entry, asking)
     inserted = _insertion(kit, entry, asking, [answer.text for answer in answers])
     return [*(answer.entry for answer in answers if answer.entry), inserted]
+
+
+def _taken_back(kit: Kit, entry: Allocation, refused: Refused) -> list[Recall | Insertion]:
+    void = Insertion(at=kit.clock(), call=refused.call, head=entry.head, messages=(), cells=(), void=True)
+    return [void, _insertion(kit, entry, refused, [UNFIT] * len(refused.uses))] if refused.again else [void]
 
 
 def _insertion(kit: Kit, entry: Allocation, asking: Asking, texts: Sequence[str]) -> Insertion:
@@ -52,7 +75,61 @@ def _insertion(kit: Kit, entry: Allocation, asking: Asking, texts: Sequence[str]
     return Insertion(at=kit.clock(), call=entry.call, head=entry.head, messages=messages, cells=cells)
 
 
-def _answer(state: State, kit: Kit, call: bytes, use: Use) -> Answer:
+@dataclass(slots=True)
+class _Room:
+    """What answers may still take: characters, and tokens by ``count`` (None: the window is not known).
+
+    ``share`` is for how many answers it has to do.
+    """
+
+    count: Callable[[str], int]
+    characters: int
+    tokens: int | None
+    share: int
+
+    def fitted(self, read: Callable[[int], str]) -> str:
+        """What ``read`` gives for the largest limit that fits this answer's share, halved until it does; else
+        ``UNFIT``. The smallest limit need not fit the share, if there is room."""
+        limit = min(max(self.characters // self.share, SMALLEST), self.characters)
+        while limit >= SMALLEST:
+            text = read(limit)
+            if self.tokens is None or self.count(text) * (self.share if limit > SMALLEST else 1) <= self.tokens:
+                return text
+            limit = max(limit // 2, SMALLEST) if limit > SMALLEST else 0
+        return UNFIT
+
+    def take(self, text: str) -> None:
+        """Have an answer stand in the room."""
+        self.characters -= len(text)
+        self.tokens = None if self.tokens is None else self.tokens - self.count(text)
+        self.share -= 1
+
+
+def _room(state: State, kit: Kit, entry: Allocation, asking: Asking) -> _Room:
+    """The room for answers: the window, less what the request sends by now, the calls, and the reserve."""
+    window, meter, tokens = kit.tariff(entry.model).window, kit.meter(entry.model), None
+    if window > 0:
+        sent = state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered)
+        tokens = window - window // RESERVE - sent - _tokens(kit, meter, [asking.message])
+    return _Room(
+        lambda text: _tokens(kit, meter, kit.codec.answers(asking.uses[:1], [text])), LIMIT, tokens, len(asking.uses)
+    )
+
+
+def _tokens(kit: Kit, meter: Meter, raws: Sequence[bytes]) -> int:
+    return sum(meter.measure(block) for raw in raws for block in kit.codec.decode(raw).blocks)
+
+
+def _answers(state: State, kit: Kit, entry: Allocation, asking: Asking) -> list[Answer]:
+    room, found = _room(state, kit, entry, asking), []
+    for use in asking.uses:
+        answer = _answer(state, kit, entry.call, use, room)
+        room.take(answer.text)
+        found.append(answer)
+    return found
+
+
+def _answer(state: State, kit: Kit, call: bytes, use: Use, room: _Room) -> Answer:
     try:
         asked = parse(use.arguments)
     except ValueError as error:
@@ -60,7 +137,8 @@ def _answer(state: State, kit: Kit, call: bytes, use: Use) -> Answer:
     cell = state.by_handle.get(asked.handle, -1)
     if cell < 0:
         return Answer(UNKNOWN, _recall(kit, call, asked.handle, -1))
-    return Answer(_read(state, kit, cell, asked), _recall(kit, call, asked.handle, cell))
+    text = _read(state, kit, cell, asked, room)
+    return Answer(text, None if text == UNFIT else _recall(kit, call, asked.handle, cell))
 
 
 def _recall(kit: Kit, call: bytes, handle: str, cell: int) -> Recall:
@@ -68,13 +146,16 @@ def _recall(kit: Kit, call: bytes, handle: str, cell: int) -> Recall:
     return Recall(at=kit.clock(), handle=shown, by="model", cell=cell, found=cell >= 0, call=call)
 
 
-def _read(state: State, kit: Kit, cell: int, asked: Asked) -> str:
+def _read(state: State, kit: Kit, cell: int, asked: Asked, room: _Room) -> str:
+    site = " ".join(state.cells[cell].site[:_SITE].split())
+    opening = f"recalled from {site}:\n"
     try:
-        text = excerpt(content(state, kit.store, kit.codec, cell), asked)
+        text = content(state, kit.store, kit.codec, cell)
+        return room.fitted(
+            lambda limit: stub.defuse(opening + excerpt(text, asked, max(limit - len(opening), SMALLEST)))
+        )
     except (StoreError, ValueError):
         return UNREADABLE
-    site = " ".join(state.cells[cell].site.split())
-    return stub.defuse(f"recalled from {site}:\n{text}")
 
 
 def _cells(kit: Kit, raw: bytes, meter: Meter) -> list[NewCell]:

@@ -47,6 +47,8 @@ class Session:
         self.state = state or State()
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
         self._pending: deque[Pending | Unread] = deque()
+        self._booked: deque[Pending] = deque()
+        self._chore: Generator[None, None, None] | None = None
         self._durable: dict[bytes, Future[None]] = {}
         self._preparing = 0
         self._books = Books(key, scope, origin, kit, self.state)
@@ -79,7 +81,8 @@ class Session:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way, so that the session may be let go and restored from its journal later."""
-        return not (self._preparing or self._pending or self.state.unsettled or self._books.journal.waiting)
+        under_way = self._preparing or self._pending or self._booked or self.state.unsettled
+        return not (under_way or self._books.journal.waiting)
 
     @property
     def weight(self) -> int:
@@ -101,6 +104,7 @@ class Session:
         self._preparing += 1
         try:
             yield from self.admitting()
+            yield from self.reflecting()
             if resumed is None or resumed.track not in self.tracks:  # what was found before may be gone by now
                 resumed = self.resume(text)
             return (yield from self._prepare(call, text, resumed, again))
@@ -127,12 +131,30 @@ class Session:
 
     def go_plain(self, call: bytes, reason: str) -> None:
         """The provider refused what we made of a request: from now on, this session's requests go as they come."""
-        self.admit()
+        self._book()
         self.tracks.clear()
         self._books.write(self._books.line(Bypass(at=self.kit.clock(), call=call, reason=reason, plain=True)))
 
     def admit(self) -> None:
-        """Book all that was prepared and not booked yet."""
+        """Book all that was prepared and not booked yet, and do what can wait until a request has left."""
+        self._book()
+        drain(self.reflecting())
+
+    def reflecting(self) -> Generator[None, None, None]:
+        """Mark what is new and plan for the next request, in slices: anyone may go on where another left off.
+
+        It must be done before the next request is decided; nothing else waits for it.
+        """
+        while self._booked:
+            self._chore = self._chore or self._afterwards(self._booked[0])
+            try:
+                next(self._chore)
+            except StopIteration:
+                self._booked.popleft()
+                self._chore = None
+            yield
+
+    def _book(self) -> None:
         drain(self.admitting())
 
     def admitting(self) -> Generator[None, None, None]:
@@ -143,7 +165,7 @@ class Session:
                 lines = yield from self._books.lines(pending)
                 if self._take(pending):
                     self._durable[pending.call] = self._books.write(*lines)
-                    yield from self._afterwards(pending)
+                    self._reflect_on(pending)
             except Exception as error:  # fail open: it was sent; the journal says that it is not booked
                 self._take(pending)
                 self.tracks.clear()
@@ -159,7 +181,7 @@ class Session:
 
     def estimated(self, call: bytes) -> int:
         """The input tokens that a call was counted to send; 0 if it was not booked."""
-        self.admit()
+        self._book()
         entry = self.state.unsettled.get(call)
         return self.state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered) if entry else 0
 
@@ -184,12 +206,12 @@ class Session:
 
     def answerable(self, call: bytes) -> bool:
         """Whether the recalls in the reply to a call can be answered into its history."""
-        self.admit()
+        self._book()
         return call in self.state.unsettled and self.state.unsettled[call].offered and not self.state.plain
 
     def flush(self) -> None:
         """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
-        self.admit()
+        self._book()
         self._books.journal.flush()
 
     def retry(self) -> Future[None] | None:
@@ -201,7 +223,7 @@ class Session:
 
     def recall(self, handle: str, *, by: str = "host") -> str:
         """The content behind a handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
-        self.admit()
+        self._book()
         cell = self.state.by_handle.get(handle, -1)
         recall = Recall(at=self.kit.clock(), handle=clean(handle), by=by, cell=cell, found=cell >= 0)
         self._books.write(self._books.line(recall))
@@ -233,14 +255,17 @@ class Session:
         stream, name = body.fields.get("stream") == b"true", TOOL_NAME if came.offers.tool else ""
         return Prepared(call, outgoing.text, model, "; ".join(faults), stream, name, came.offers.answered)
 
-    def _afterwards(self, pending: Pending | Unread) -> Generator[None, None, None]:
-        """What can wait until a request has left: what its cells refer to, and what could go with the next one."""
+    def _reflect_on(self, pending: Pending | Unread) -> None:
         if isinstance(pending, Pending) and self.kit.policies and not self.state.plain:
-            marking = yield from self._cycle.marking(pending)
-            if marking is not None:
-                self._books.write(self._books.line(marking))
-            for fault in (yield from self._cycle.planning(pending)):
-                self._books.write(self._books.line(fault))
+            self._booked.append(pending)
+
+    def _afterwards(self, pending: Pending) -> Generator[None, None, None]:
+        """What its cells refer to, and what could go with the next request."""
+        marking = yield from self._cycle.marking(pending)
+        if marking is not None:
+            self._books.write(self._books.line(marking))
+        for fault in (yield from self._cycle.planning(pending)):
+            self._books.write(self._books.line(fault))
 
     def _track(self, came: Came, outgoing: Outgoing) -> Track:
         head = len(self.state.nodes) + len(came.found.drafts) - 1 if came.found.drafts else came.found.parent

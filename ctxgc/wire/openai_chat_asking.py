@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ctxgc.wire.codec import Asking, Use
+from ctxgc.wire.openai_chat_reasoning import KEY, joined
 from ctxgc.wire.openai_chat_taking import Json, Known, Taking, choices_of, load
 from ctxgc.wire.sse import BLANK, EventSplitter
 
@@ -59,8 +60,13 @@ class _Draft:
         calls = [self._call(call, number) for number, call in enumerate(mine)]
         uses = tuple(Use(call["id"], call["function"]["arguments"]) for call in calls)
         text = "".join(self._text)
-        message = {"role": "assistant", "content": text or None, **self._members, "tool_calls": calls}
+        members = {key: joined(part) if self._joins(key, part) else part for key, part in self._members.items()}
+        message = {"role": "assistant", "content": text or None, **members, "tool_calls": calls}
         return Asking(_dump(message), uses, len(mine) == len(self._calls))
+
+    def _joins(self, key: str, part: object) -> bool:
+        """Whether these are the fragments of entries."""
+        return key == KEY and self._streamed and isinstance(part, list)
 
     def _choose(self, choice: Json) -> None:
         finish = choice.get("finish_reason")

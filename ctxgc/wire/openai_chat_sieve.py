@@ -1,6 +1,6 @@
 """A chat completion's reply on its way to the client, without the calls of one tool, where it is streamed.
 
-Rule: what holds none of these calls passes byte for byte and unread; what must change is written again from its values.
+Rule: what holds none of these calls passes byte for byte; what must change is written again from its values.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ import json
 from dataclasses import dataclass, field
 
 from ctxgc.wire.codec import Earlier
+from ctxgc.wire.openai_chat_reasoning import KEY, Heard, Numbering, alone
 from ctxgc.wire.openai_chat_taking import Json, Placed, Taking, add_usage, choices_of, load, said_by
 from ctxgc.wire.openai_chat_whole import WholeSieve
 from ctxgc.wire.sse import BLANK, CAP, EVENT_FIELDS, Pieces
 
-_CALLS = (b"tool_calls", b"function_call")
+_CALLS = (b"tool_calls", b"function_call", KEY.encode())
+"""What a piece that is to be read names."""
 
 
 @dataclass(slots=True)
@@ -71,10 +73,12 @@ class StreamSieve:
         self.ended = False
         self._earlier = earlier
         self._usage: Json = {}
+        self._numbering = Numbering(earlier)
         self._pieces = Pieces()
         self._taking = Taking(name)
         self._queue: list[_Unit] = []
         self._waiting = 0
+        self._kept_back = bytearray()
         self._kept = bytearray()
         self._finished = False
         self._dropped = False
@@ -100,13 +104,14 @@ class StreamSieve:
         """See ``Sieve.rest``."""
         raw, data = self._pieces.rest()
         last = self._take(raw, data) + self._flush()
-        kept = bytes(self._kept)
+        kept = bytes(self._kept_back + self._kept)
+        self._kept_back.clear()
         self._kept.clear()
         return last + kept
 
     def earlier(self) -> Earlier:
         """See ``Sieve.earlier``."""
-        return Earlier(add_usage(self._earlier.usage, self._usage))
+        return Heard(add_usage(self._earlier.usage, self._usage), free=self._numbering.free)
 
     def _take(self, raw: bytes, data: bytes) -> bytes:
         if raw.startswith(b":"):  # comments keep connections open
@@ -140,7 +145,7 @@ class StreamSieve:
         return b"".join(map(self._emit, queue))
 
     def _emit(self, unit: _Unit) -> bytes:
-        raw = unit.raw
+        raw, said = unit.raw, b""
         if unit.value is not None:
             raw = self._sifted(unit, unit.value)
             self._finished = self._finished or any(map(_finish, choices_of(unit.value)))
@@ -151,25 +156,51 @@ class StreamSieve:
             return b""
         if not (self.met and (self._finished or self.ended)):
             return raw
+        if raw and unit.value is not None and (spoken := _spoken(unit.value)):
+            said, raw = _event(spoken), _line(unit.value, unit.raw)
         self._kept += raw
-        return b""
+        return said
 
     def _sifted(self, unit: _Unit, value: Json) -> bytes:
         """The bytes of a chunk without the tool's calls: as they came, written again, or none."""
         taken = self._taking.take_out(unit.placed)
         refinished = [self._taking.refinish(choice) for choice in choices_of(value)]
-        changed = bool(taken) or any(refinished)
+        kept_back = self._numbering.keep_back(value) if self.met else None
+        if kept_back:
+            self._kept_back += _event(kept_back)
+        changed = self._numbering.renumber(value) or bool(taken or kept_back) or any(refinished)
         usage = value.get("usage")
         if isinstance(usage, dict):
             self._usage = usage
             if self._earlier.usage:
                 value["usage"], changed = add_usage(self._earlier.usage, usage), True
-        if taken and not usage and not any(map(_says, choices_of(value))):
+        if (taken or kept_back) and not usage and not any(map(_says, choices_of(value))):
             return b""
         if not changed:
             return unit.raw
-        end = unit.raw[len(unit.raw.rstrip(b"\r\n")) :]
-        return b"data: " + json.dumps(value).encode() + end
+        return _line(value, unit.raw)
+
+
+def _line(value: Json, raw: bytes) -> bytes:
+    """A chunk in the place of the one that came as ``raw``."""
+    return b"data: " + json.dumps(value).encode() + raw[len(raw.rstrip(b"\r\n")) :]
+
+
+def _event(value: Json) -> bytes:
+    """A chunk more than came."""
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def _spoken(value: Json) -> Json | None:
+    """Take what a chunk says out of it, as a chunk of that alone, and leave how it ends; None where it says nothing."""
+    choices = []
+    for choice in choices_of(value):
+        delta = choice.get("delta")
+        if isinstance(delta, dict) and any(_given(part) for key, part in delta.items() if key != "role"):
+            shown: Json = {key: choice.pop(key) for key in ("delta", "logprobs") if key in choice}
+            choices.append({"index": choice.get("index", 0), **shown, "finish_reason": None})
+            choice["delta"] = {}
+    return alone(value, choices) if choices else None
 
 
 def _finish(choice: Json) -> bool:

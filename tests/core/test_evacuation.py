@@ -14,9 +14,10 @@ from ctxgc.core import stub
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
 from ctxgc.core.digest import Excerpt, excerpt
-from ctxgc.core.evacuation import LEAST, SILENCE, Plan, evacuate, plan
+from ctxgc.core.evacuation import LEAST, SILENCE, Plan, evacuate, planning
 from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.policy import Verdict
+from ctxgc.session.session import drain
 from tests.heaps import count, mint
 from tests.policies.residents import heap, resident, residents
 from tests.strategies import broken_texts, texts
@@ -61,7 +62,7 @@ def mint_of(text: str) -> str:
 def planned(
     found: Sequence[Resident], *said: Verdict, pointers: Mapping[int, int] | None = None, text: str = TEXT
 ) -> Plan:
-    return plan(heap(*found), [Says(said)], pointers or {}, lambda one, asked: render(one, asked, text))
+    return drain(planning(heap(*found), [Says(said)], pointers or {}, lambda one, asked: render(one, asked, text)))
 
 
 def cell(number: int = 0, text: str = TEXT, **more: object) -> Resident:
@@ -214,7 +215,7 @@ def test_candidates_are_in_order_from_the_newest_message_on() -> None:
 
 
 def test_a_policy_that_fails_says_nothing_and_the_others_are_heard() -> None:
-    found = plan(heap(cell(), cell(1)), [Raises(), Says([verdict(1)])], {}, render)
+    found = drain(planning(heap(cell(), cell(1)), [Raises(), Says([verdict(1)])], {}, render))
     assert cells(found) == [1]
     assert found.faults == ("policy failed: LookupError",)
 
@@ -269,10 +270,10 @@ def broken_rules(found: Sequence[Resident], edits: Iterable[Edit]) -> list[str]:
 @given(residents(), st.lists(st.lists(verdicts(), max_size=6), max_size=3))
 def test_whatever_policies_say_the_rules_hold(found: list[Resident], said: list[list[Verdict]]) -> None:
     policies = [Says(verdicts) for verdicts in said]
-    made = plan(heap(*found), policies, {}, render)
+    made = drain(planning(heap(*found), policies, {}, render))
     assert broken_rules(found, [candidate.edit for candidate in made.candidates]) == []
     assert len(set(cells(made))) == len(cells(made))
-    assert made == plan(heap(*found), policies, {}, render)
+    assert made == drain(planning(heap(*found), policies, {}, render))
 
 
 @pytest.mark.parametrize(

@@ -144,17 +144,6 @@ def test_a_history_is_not_collected_below_what_is_cached() -> None:
     assert tariff.cost(after, 20) <= tariff.cost(1400, 20)
 
 
-def test_a_short_session_may_lose_half_of_that() -> None:
-    now = Circumstances(10, 20_000, 500, False, 20_000, 100_000.0, 100_000.0)
-    load = Load(400, 2000, 0)
-    price = WILLING.decide([load], Tariff(), now).price
-    regret = 1.4 * price / (100_000 + Tariff().cost(20_000, 500))
-    small, large = (
-        Pacer(patience=0, regret=regret, small=small).decide([load], Tariff(), now) for small in (40_000, 0)
-    )
-    assert (small.taken, large.taken) == (0, 1)
-
-
 # Free, asked for, forced
 
 

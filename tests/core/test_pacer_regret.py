@@ -76,7 +76,7 @@ def test_at_no_time_has_a_session_cost_more_than_its_regret_twice_that_where_it_
     tariff, state = replace(tariff, steps=steps), chance.getstate()
     for payback, bound in ((0, regret), (14, 2 * regret)):
         chance.setstate(state)
-        pacer = Pacer(patience=patience, regret=regret, payback=payback, small=0)
+        pacer = Pacer(patience=patience, regret=regret, payback=payback)
         assert Simulated(pacer, tariff, chance).run(turns).worst <= bound + 1e-9
 
 

@@ -265,7 +265,7 @@ def test_the_check_notices_what_is_named_too_early() -> None:
             for one in heap.residents:
                 yield Verdict(one.id, self.name, "excerpt", "now", since=one.referenced + 9)
 
-    assert too_early(resident(turn=5), Hasty()) == [5, 6, 7, 8, 9, 10]
+    assert too_early(resident(turn=5), Hasty(early=0.6)) == [5, 6, 7, 8, 9, 10]
 
 
 def test_nothing_is_named_beyond_results() -> None:

@@ -566,14 +566,17 @@ async def test_a_provider_that_refuses_the_tool_gets_the_request_as_it_came(star
 
 
 async def test_a_provider_that_refuses_the_recall_gets_the_request_as_it_came(start, upstream):
-    upstream.answers(replies(HERE, streaming=True), whole(b'{"error":{"message":"no"}}', 400), answers(True))
+    """It takes it with no answer to it, however short: it is our form that is refused."""
+    refusal = whole(b'{"error":{"message":"no"}}', 400)
+    upstream.answers(replies(HERE, streaming=True), refusal, refusal, answers(True))
     async with start(**SMALL) as running:
         got = await running.chat(request(stream=True))
         await running.chat(request(*HISTORY, agent(), user("and?"), stream=True))
         running.check()
     assert got.whole
-    assert upstream.calls[2].body == request(stream=True)
-    assert len(upstream.calls[3].json["messages"]) == 5
+    assert upstream.calls[3].body == request(stream=True)
+    assert len(upstream.calls[4].json["messages"]) == 5
+    assert names(upstream.calls[4]) == ["search"]
 
 
 async def test_several_answers_are_asked_for_later(start, upstream):
