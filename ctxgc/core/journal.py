@@ -167,9 +167,13 @@ class Overwritten(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Marking(Entry, frozen=True, tag="marking", kw_only=True):
-    """What the new cells of a request refer to, and which cells they put out of date."""
+    """What the new cells of a request refer to, and which cells they put out of date.
 
-    call: bytes
+    With it, so many ``nodes`` of the session are marked; ``call`` is empty where that was done after a restart.
+    """
+
+    call: bytes = b""
+    nodes: int = 0
     edges: tuple[Edge, ...] = ()
     overwritten: tuple[Overwritten, ...] = ()
 

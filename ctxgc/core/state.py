@@ -59,6 +59,7 @@ class State:
         self.heads: dict[int, Head] = {}
         self.calls = 0
         self.marked = 0
+        self.covered = 0
         self.plain = False
         self.resurrected: dict[int, int] = {}
         self.marks: dict[int, Marks] = {}
@@ -171,7 +172,8 @@ class State:
 
     def _mark(self, entry: Marking) -> None:
         """Take references and what is out of date."""
-        self.marked += 1
+        self.marked += bool(entry.edges or entry.overwritten)
+        self.covered = max(self.covered, entry.nodes)
         for edge in entry.edges:
             known = self.marks.get(edge.target, Marks())
             self.marks[edge.target] = known.marked(edge.source, self.cells[edge.source].turn, edge.marks)

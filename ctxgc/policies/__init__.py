@@ -51,7 +51,6 @@ _PRESETS: Mapping[str, tuple[_Table, ...]] = {
             "old_idle": 10,
             "keep": 0.2,
             "density": 0.1,
-            "early": 0.5,
         },
         {"name": "budget"},
     ),

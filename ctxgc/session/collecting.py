@@ -81,7 +81,7 @@ class Collecting:
         fresh: int = 0,
     ) -> Generator[None, None, Standing]:
         """Plan for the request after the one that ends at ``head``, in slices."""
-        state = self.state
+        state, marked = self.state, self.state.marked
         path = state.path(head)
         residents: list[Resident] = []
         learned = _resurrections(state)
@@ -100,7 +100,7 @@ class Collecting:
         now = self.now(head, tokens, fresh, cold=False)
         offers = [load for load in loads if _offered(load, tariff, now, forced=bool(surplus))]
         decision = self.pacer.decide(offers, tariff, now)
-        return Standing(head, found, loads, tokens, surplus, bool(decision.taken), state.marked)
+        return Standing(head, found, loads, tokens, surplus, bool(decision.taken), marked)
 
     def decide(
         self, standing: Standing, referred: frozenset[int], tariff: Tariff, fresh: int, *, cold: bool
@@ -127,6 +127,10 @@ class Collecting:
         """Of the request that ended at ``head``: what stands of ours behind it and did not leave with it is fresh."""
         offered = self.state.heads[head].offered
         return self.state.tokens(head, toolset, sent=True, offered=offered) - self.state.fresh(head)
+
+    def forget(self) -> None:
+        """Let go of the edits that were made ready."""
+        self._rendered.clear()
 
     def now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
         """What a decision about the request after ``head`` depends on: its ``tokens`` of old and ``fresh`` ones."""

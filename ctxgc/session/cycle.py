@@ -56,20 +56,24 @@ class Cycle:
         nothing = Collected((), pace_of(Decision(), 0, tariff, cold=is_cold))
         if self.state.plain or not self.kit.policies or found.parent not in self.state.heads:
             return nothing
+        if self.state.heads[found.parent].model != model:  # another tokenizer: what was planned does not fit it
+            self._standing.clear()
+            self.collecting.forget()
         try:
             return (yield from self._decided(found, planned, body, meter, tariff, nothing))
         except Exception as error:  # fail open: sent again as it was
             self._failed.append(f"not collected: {type(error).__name__}")
             return nothing
 
-    def marking(self, pending: Pending) -> Generator[None, None, AnyEntry | None]:
-        """Mark what is new in a request that has been booked: what the journal is to say of it, if anything."""
+    def marking(self, pending: Pending | None) -> Generator[None, None, AnyEntry | None]:
+        """Mark what is new in a request that has been booked (None: what a process that died had not marked)."""
+        call, at = (pending.call, pending.at) if pending else (b"", self.kit.clock())
+        messages = [plan.draft.message for plan in pending.planned] if pending else []
+        known = dict(enumerate(messages, len(self.state.nodes) - len(messages)))
         try:
-            messages = [plan.draft.message for plan in pending.planned]
-            yield from self._catch_up(len(self.state.nodes) - len(messages))
-            return (yield from self._marker.take(self.state, messages, pending.call, pending.at))
-        except Exception as error:  # fail open: less is known to be in use, and nothing is planned
-            return next(self._new(pending, [f"not marked: {type(error).__name__}"]), None)
+            return (yield from self._marker.take(self.state, known, self.kit.store, self.kit.codec, call, at))
+        except Exception as error:  # fail open: less is known to be in use
+            return next(self._new(call, at, [f"not marked: {type(error).__name__}"]), None)
 
     def planning(self, pending: Pending) -> Generator[None, None, tuple[AnyEntry, ...]]:
         """Plan for the request after one that was booked and marked: the faults that the journal is to hold."""
@@ -79,9 +83,11 @@ class Cycle:
             self._standing[head] = yield from self._plan(head, pending.body, pending.meter, pending.tariff)
             while len(self._standing) > TRACKS:
                 self._standing.popitem(last=False)
-            return tuple(self._new(pending, [*self._failed, *self._standing[head].plan.faults]))
+            faults = [*self._failed, *self._standing[head].plan.faults]
+            return tuple(self._new(pending.call, pending.at, faults))
         except Exception as error:  # fail open: less is collected
-            return tuple(self._new(pending, [*self._failed, f"not planned: {type(error).__name__}"]))
+            faults = [*self._failed, f"not planned: {type(error).__name__}"]
+            return tuple(self._new(pending.call, pending.at, faults))
 
     def _decided(
         self,
@@ -96,7 +102,7 @@ class Cycle:
         is_cold = nothing.pace.cold
         standing = self._standing.get(found.parent)
         if standing is None or standing.marked != self.state.marked:
-            yield from self._catch_up(None)
+            yield from self._marker.catch_up(self.state, self.kit.store, self.kit.codec)
             standing = yield from self._plan(found.parent, body, meter, tariff)
         if not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh):
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
@@ -123,15 +129,12 @@ class Cycle:
         toolset, quotable = self.state.heads[head].toolset, self._marker.quotable()
         return (yield from self.collecting.standing(head, toolset, tariff, quotable, texts, meter.count, fresh))
 
-    def _catch_up(self, until: int | None) -> Generator[None, None, None]:
-        yield from self._marker.catch_up(self.state, self.kit.store, self.kit.codec, until)
-
-    def _new(self, pending: Pending, faults: Iterable[str]) -> Iterator[Bypass]:
+    def _new(self, call: bytes, at: float, faults: Iterable[str]) -> Iterator[Bypass]:
         """The faults that the journal does not have yet, once each."""
         for fault in faults:
             if fault not in self.reported:
                 self.reported.add(fault)
-                yield Bypass(at=pending.at, call=pending.call, reason=fault)
+                yield Bypass(at=at, call=call, reason=fault)
 
 
 def fresh_tokens(state: State, parent: int, raws: Iterable[bytes]) -> int:

@@ -6,7 +6,7 @@ find is journalled, so that liveness is a fold of the journal.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ctxgc.core.barrier import Barrier
@@ -38,33 +38,31 @@ class Marker:
     _names: dict[str, tuple[int, int]] = field(default_factory=dict)
     _said: dict[str, int] = field(default_factory=dict)
 
-    def catch_up(
-        self, state: State, store: Store, codec: Codec, until: int | None = None
-    ) -> Generator[None, None, None]:
-        """Take the nodes that a process before this one has marked. What the store has lost introduces nothing."""
-        for node in state.nodes[self.nodes : until]:
-            try:
-                message = codec.decode(store.blob(node.blob))
-            except (StoreError, Malformed):
-                message = None
-            if message is not None:
-                yield from self._node(node, message, [], [])
-            self.nodes += 1
+    def catch_up(self, state: State, store: Store, codec: Codec) -> Generator[None, None, None]:
+        """Take the nodes that the journal says are marked, but that are not in the indices: after a restart."""
+        for node in state.nodes[self.nodes : state.covered]:
+            yield from self._node(node, _read(node, store, codec), [], [])
+            self.nodes = node.id + 1
             yield
 
     def take(
-        self, state: State, messages: Sequence[Message], call: bytes, at: float
+        self, state: State, known: Mapping[int, Message], store: Store, codec: Codec, call: bytes, at: float
     ) -> Generator[None, None, Marking | None]:
-        """Take the newest nodes, whose ``messages`` these are. What is to be journalled of them; None for nothing."""
+        """Mark all nodes that are not marked yet, those of ``known`` without reading them: what the journal is to say.
+
+        None where there are none. What the store has lost introduces nothing and refers to nothing.
+        """
+        yield from self.catch_up(state, store, codec)
         edges: list[Edge] = []
         overwritten: list[Overwritten] = []
-        for node, message in zip(state.nodes[len(state.nodes) - len(messages) :], messages, strict=True):
-            if node.id >= self.nodes:
-                yield from self._node(node, message, edges, overwritten)
-                self.nodes = node.id + 1
-        if not edges and not overwritten:
+        first = self.nodes
+        for node in state.nodes[first:]:
+            message = known.get(node.id) or _read(node, store, codec)
+            yield from self._node(node, message, edges, overwritten)
+            self.nodes = node.id + 1
+        if self.nodes == first:
             return None
-        return Marking(at=at, call=call, edges=tuple(edges), overwritten=tuple(overwritten))
+        return Marking(at=at, call=call, nodes=self.nodes, edges=tuple(edges), overwritten=tuple(overwritten))
 
     def referred(self, message: Message) -> frozenset[int]:
         """The cells that a message of the agent refers to; it becomes part of nothing."""
@@ -79,8 +77,10 @@ class Marker:
         return self._barrier.in_use()
 
     def _node(
-        self, node: Node, message: Message, edges: list[Edge], overwritten: list[Overwritten]
+        self, node: Node, message: Message | None, edges: list[Edge], overwritten: list[Overwritten]
     ) -> Generator[None, None, None]:
+        if message is None:
+            return
         for cell, block in zip(node.cells, message.blocks, strict=True):
             if block.author is not Author.TOOL:
                 for term in telling(block.text):
@@ -121,6 +121,13 @@ class Marker:
         overcome = self._failures.take(cell, tool, about, failure=failure)
         gone = [Overwritten(one.cell, one.by, one.why) for one in stale]
         return gone + [Overwritten(one, cell, "overcome", overcome=True) for one in overcome]
+
+
+def _read(node: Node, store: Store, codec: Codec) -> Message | None:
+    try:
+        return codec.decode(store.blob(node.blob))
+    except (StoreError, Malformed):
+        return None
 
 
 def _about(touched: Iterable[Access], arguments: str) -> tuple[str, ...]:

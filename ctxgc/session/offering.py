@@ -28,6 +28,8 @@ class Offering:
 
 
 NOTHING = Offering()
+_OTHER = f"{TOOL_NAME} "
+"""A name that no tool has."""
 
 
 def offering(state: State, codec: Codec, found: Recognised, body: Body, *, wanted: bool, begun: bool) -> Offering:
@@ -38,6 +40,8 @@ def offering(state: State, codec: Codec, found: Recognised, body: Body, *, wante
     number = state.node(found.parent).offer
     if number >= 0:
         spliced = codec.room(body, TOOL_NAME)
+        if not spliced and codec.room(body, _OTHER):  # the client has a tool of that name: its calls are the client's
+            return NOTHING
         return Offering(state.own.offers[number].tool, False, spliced, spliced and codec.single(body))
     begins = wanted and not (begun or state.plain or state.toolsets) and bool(found.drafts)
     if not (begins and codec.room(body, TOOL_NAME) and codec.single(body)):

@@ -47,7 +47,8 @@ class Session:
         self.state = state or State()
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
         self._pending: deque[Pending | Unread] = deque()
-        self._booked: deque[Pending] = deque()
+        self._booked: deque[Pending | None] = deque()
+        self._restored = bool(self.state.nodes)
         self._chore: Generator[None, None, None] | None = None
         self._durable: dict[bytes, Future[None]] = {}
         self._preparing = 0
@@ -145,6 +146,9 @@ class Session:
 
         It must be done before the next request is decided; nothing else waits for it.
         """
+        if self._restored and self.kit.policies and not self.state.plain:
+            self._booked.appendleft(None)
+        self._restored = False
         while self._booked:
             self._chore = self._chore or self._afterwards(self._booked[0])
             try:
@@ -211,7 +215,7 @@ class Session:
 
     def flush(self) -> None:
         """Book what is not booked yet, and wait until all of it is on disk. Raises ``StoreError``."""
-        self._book()
+        self.admit()
         self._books.journal.flush()
 
     def retry(self) -> Future[None] | None:
@@ -259,12 +263,12 @@ class Session:
         if isinstance(pending, Pending) and self.kit.policies and not self.state.plain:
             self._booked.append(pending)
 
-    def _afterwards(self, pending: Pending) -> Generator[None, None, None]:
-        """What its cells refer to, and what could go with the next request."""
+    def _afterwards(self, pending: Pending | None) -> Generator[None, None, None]:
+        """What its cells refer to, and what could go next; None: only what a process that died had not marked."""
         marking = yield from self._cycle.marking(pending)
         if marking is not None:
             self._books.write(self._books.line(marking))
-        for fault in (yield from self._cycle.planning(pending)):
+        for fault in (yield from self._cycle.planning(pending)) if pending else ():
             self._books.write(self._books.line(fault))
 
     def _track(self, came: Came, outgoing: Outgoing) -> Track:

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ctxgc.wire.codec import Asking, Use
-from ctxgc.wire.openai_chat_reasoning import KEY, joined
+from ctxgc.wire.openai_chat_reasoning import BLOCKS, KEY, joined, joined_blocks
 from ctxgc.wire.openai_chat_taking import Json, Known, Taking, choices_of, load
 from ctxgc.wire.sse import BLANK, EventSplitter
 
 _CUT_OFF = ("length", "content_filter")
 """Finishes of replies that hold no whole calls."""
-_GIVEN_BACK = ("reasoning_content", "reasoning_details")
-"""What DeepSeek and Kimi, and OpenRouter, refuse to go on without between a call and its result."""
+_GIVEN_BACK = ("reasoning_content", KEY, BLOCKS, "extra_content")
+"""What DeepSeek and Kimi, OpenRouter, LiteLLM and Google refuse to go on without between a call and its result."""
 _OF_CALLS = frozenset({"index", "id", "type", "function", "arguments", "name"})
 
 
@@ -59,14 +59,18 @@ class _Draft:
             return None
         calls = [self._call(call, number) for number, call in enumerate(mine)]
         uses = tuple(Use(call["id"], call["function"]["arguments"]) for call in calls)
-        text = "".join(self._text)
-        members = {key: joined(part) if self._joins(key, part) else part for key, part in self._members.items()}
-        message = {"role": "assistant", "content": text or None, **members, "tool_calls": calls}
-        return Asking(_dump(message), uses, len(mine) == len(self._calls))
+        alone = len(mine) == len(self._calls)
+        text = "".join(self._text) if alone else ""  # else the client has it, and brings it with its own calls
+        message = {"role": "assistant", "content": text or None, **self._given_back(), "tool_calls": calls}
+        return Asking(_dump(message), uses, alone)
 
-    def _joins(self, key: str, part: object) -> bool:
-        """Whether these are the fragments of entries."""
-        return key == KEY and self._streamed and isinstance(part, list)
+    def _given_back(self) -> Json:
+        """The members that go back as they came; of a stream, what their fragments come to."""
+        members = dict(self._members)
+        for key, join in ((KEY, joined), (BLOCKS, joined_blocks)) if self._streamed else ():
+            if isinstance(members.get(key), list):
+                members[key] = join(members[key])
+        return members
 
     def _choose(self, choice: Json) -> None:
         finish = choice.get("finish_reason")

@@ -13,7 +13,9 @@ from ctxgc.wire.codec import Earlier
 from ctxgc.wire.openai_chat_taking import Json, choices_of
 
 KEY = "reasoning_details"
-_TEXTS = ("text", "summary")
+BLOCKS = "thinking_blocks"
+"""LiteLLM's form of the same, whose entries have no index: each ends with its signature."""
+_TEXTS = ("text", "summary", "thinking")
 """What of an entry comes in fragments."""
 _HIGHEST = 1 << 31
 
@@ -76,11 +78,27 @@ def joined(entries: list[Any]) -> list[Any]:
         index = _index(entry)
         key = (-1, number) if index is None else (index, str(entry.get("type")))
         parts.setdefault(key, []).append(entry)
-    return [found[0] if len(found) == 1 else _whole(found) for found in parts.values()]
+    return list(map(_whole, parts.values()))
 
 
-def _whole(parts: list[Json]) -> Json:
-    """Texts go on; of all else the last that is given counts."""
+def joined_blocks(entries: list[Any]) -> list[Any]:
+    """The same for blocks without an index: a thinking goes on until its signature, or until something else comes."""
+    parts: list[list[Any]] = []
+    goes_on = False
+    for entry in entries:
+        thinking = isinstance(entry, dict) and entry.get("type") == "thinking"
+        if thinking and goes_on:
+            parts[-1].append(entry)
+        else:
+            parts.append([entry])
+        goes_on = thinking and not entry.get("signature")
+    return list(map(_whole, parts))
+
+
+def _whole(parts: list[Any]) -> Any:
+    """What fragments come to: texts go on; of all else the last that is given counts."""
+    if len(parts) == 1:
+        return parts[0]
     whole: Json = {}
     for part in parts:
         whole |= {key: value for key, value in part.items() if value is not None or key not in whole}

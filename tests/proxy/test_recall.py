@@ -140,6 +140,32 @@ async def test_a_restart_decides_the_same(start, upstream):
     assert [names(call) for call in upstream.calls] == [["search", TOOL_NAME]] * 2
 
 
+@BOTH
+async def test_a_tool_of_that_name_that_the_client_brings_later_is_the_clients(start, upstream, streaming):
+    own = {"type": "function", "function": {"name": TOOL_NAME, "parameters": {}}}
+    upstream.answers(answers(streaming), replies(HERE, streaming=streaming, text="one"), answers(streaming))
+    async with start(**SMALL) as running:
+        await running.chat(request(stream=streaming))
+        got = await running.chat(request(*HISTORY, agent(), user("and?"), tools=[SEARCH, own], stream=streaming))
+        await running.chat(request(*HISTORY, agent(), user("so?"), stream=streaming))
+        running.check()
+    text, calls, ending, _ = said(got.body, streaming=streaming)
+    assert (text, len(calls), ending) == ("one", 1, "tool_calls")
+    assert NAME in got.body
+    assert [names(call) for call in upstream.calls] == [["search", TOOL_NAME]] * 3
+
+
+@BOTH
+async def test_a_call_of_ours_in_a_request_without_tools_is_nobodys(start, upstream, streaming):
+    """The control: there it cannot be the client's."""
+    upstream.answers(answers(streaming), replies(HERE, streaming=streaming, text="one"))
+    async with start(**SMALL) as running:
+        await running.chat(request(stream=streaming))
+        got = await running.chat(body(*HISTORY, agent(), user("sum it up"), stream=streaming))
+    assert said(got.body, streaming=streaming)[:3] == ("one", [], "stop")
+    assert len(upstream.calls) == 2
+
+
 # One recall
 
 
