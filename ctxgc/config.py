@@ -48,7 +48,11 @@ class Config(BaseModel):
         Field(description="Policies with parameters, in order: [[policies]] tables; they take the place of policy"),
     ] = ()
     regret: Annotated[
-        float, Field(ge=0, description="How much more a session may have cost at any moment than untouched, as a share")
+        float,
+        Field(
+            ge=0,
+            description="How much more a session may cost than untouched, as a share; twice that where it soon pays",
+        ),
     ] = _PACER.regret
     patience: Annotated[
         float,
