@@ -308,4 +308,4 @@ def test_a_program_that_ends_without_closing_loses_nothing(tmp_path: Path) -> No
     store = open_store(url)
     kinds = [entry.kind for row in store.sessions() for entry in store.entries(row.key)]
     store.close()
-    assert kinds == ["open", "allocation", "settlement"]
+    assert kinds == ["open", "allocation", "settlement", "marking"]

@@ -46,6 +46,8 @@ def describe(entry: AnyEntry, state: State, numbers: Mapping[bytes, int]) -> str
             return f"{entry.handle} read back by the {entry.by}: {_site(state, entry.cell)}"
         case Recall():
             return f"{entry.handle} asked for by the {entry.by}: no such handle"
+        case Insertion(void=True):
+            return f"{_call(entry.call, numbers)}: a recall of the model's was refused by the provider and taken back"
         case Insertion():
             tokens = sum(cell.tokens for cell in entry.cells)
             return f"{_call(entry.call, numbers)}: a recall of the model's stands in its history, {tokens:,} tokens"
