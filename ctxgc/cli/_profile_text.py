@@ -53,9 +53,10 @@ def _summary(one: Profiled) -> Iterator[str]:
     noted = f" ({'; '.join(notes)})" if notes else ""
     policy = f", policy {one.policy}" if one.policy else ""
     yield f"{profile.name}: {models}{noted}{policy}"
-    requests, again = _many(len(profile.requests), "request"), total.sent_turns - total.sent
+    requests, fresh = _many(len(profile.requests), "request"), sum(one.fresh_sent for one in profile.requests)
+    again = total.sent_turns - fresh
     yield (
-        f"{requests} sent {total.sent_turns:,} tokens: {total.sent:,} fresh and {again:,} again;"
+        f"{requests} sent {total.sent_turns:,} tokens: {fresh:,} fresh and {again:,} again;"
         f" {total.resident:,} are in the newest"
     )
     if total.sent_turns != total.token_turns:

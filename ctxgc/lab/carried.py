@@ -114,6 +114,7 @@ class _Walk:
     _offers: Counter[int] = field(default_factory=Counter)
     _behind: Counter[int] = field(default_factory=Counter)
     _calls: list[Mapping[str, int]] = field(default_factory=list)
+    _came_before: dict[tuple[str, int], set[int]] = field(default_factory=dict)
     _seen: dict[tuple[str, int], set[int]] = field(default_factory=dict)
 
     def take(self, entry: AnyEntry) -> None:
@@ -200,20 +201,28 @@ class _Walk:
         return sum(self.state.cells[cell].sent for each in inserted for cell in each.cells)
 
     def _prefix(self, entry: Allocation) -> tuple[int, int]:
-        """The tokens, as they came and as they left, up to the deepest node sent before with this model and tools."""
+        """The tokens, as they came and as they left, up to the deepest node sent before with this model and tools.
+
+        As they came, nothing was ever changed: what was collected since is still a prefix there.
+        """
         key = (entry.model, entry.toolset)
         known = key in self._seen
-        seen = self._seen.setdefault(key, set())
-        at, child = entry.head, -1
-        while at >= 0 and at not in seen:
-            seen.add(at)
-            at, child = self.state.node(at).parent, at
+        came, _ = self._deepest(self._came_before.setdefault(key, set()), entry.head)
+        at, child = self._deepest(self._seen.setdefault(key, set()), entry.head)
         tools, ours = self.state.toolset(entry.toolset).tally, self.state.tools(entry)
         node = self.state.node(at)
         behind = self.state.own.behind(at, child)[: self._behind[at]]
-        received = sum(node.received.values()) + (sum(tools.values()) if known else 0)
+        received = sum(self.state.node(came).received.values()) + (sum(tools.values()) if known else 0)
         sent = sum(node.sent.values()) + self._tokens(behind) + (sum(ours.values()) if known else 0)
         return received, sent
+
+    def _deepest(self, seen: set[int], at: int) -> tuple[int, int]:
+        """The deepest node of a path that was seen, and its child there; the others are seen from now on."""
+        child = -1
+        while at >= 0 and at not in seen:
+            seen.add(at)
+            at, child = self.state.node(at).parent, at
+        return at, child
 
     def _old(self, entry: Collection) -> set[int]:
         """The nodes that a collection edits and that left in another form before."""

@@ -10,6 +10,7 @@ from ctxgc.core.state import State
 from ctxgc.lab.carried import carried
 from ctxgc.lab.costs import cost_of, reported_of
 from ctxgc.lab.profile import profile
+from ctxgc.policies.keep_last_n import KeepLastN
 from ctxgc.tokens.prices import Price
 
 from .build import Keep, Same, agent, body, call, recorded, result, system, tool, user, wild
@@ -197,3 +198,14 @@ def test_what_went_on_unread_is_counted_by_reason():
     assert sum(made.bypassed.values()) == 1
     assert len(made.requests) == 1
     assert json.dumps(dict(made.bypassed)).startswith('{"malformed')
+
+
+def test_what_is_a_prefix_of_what_came_does_not_depend_on_what_was_collected():
+    """What was collected is no prefix of what is sent any more; of what came it still is."""
+    history, bodies = [SYSTEM, TASK], []
+    for number in range(8):
+        history += [call("read", str(number), path=str(number)), result(str(number), f"information{number} " * 600)]
+        bodies.append(body(history))
+    plain, collected = (carried(recorded(bodies, *policies)[1]).requests for policies in ((), (KeepLastN(n=1),)))
+    assert [one.prefix for one in collected] == [one.prefix for one in plain]
+    assert [one.prefix_sent for one in collected] != [one.prefix_sent for one in plain]
