@@ -72,7 +72,6 @@ def test_each_kind_of_edit_is_made(reported: Report) -> None:
         (False, "dedup", "dedup"),
         (False, "minify", "minify"),
         (True, "generational", "excerpt"),
-        (True, "items", "excerpt"),
         (True, "superseded", "stub"),
     ]
     assert all(edit.after < edit.before for edit in reported.edits)
