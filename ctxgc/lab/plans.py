@@ -71,7 +71,7 @@ class _Again:
 
     def __init__(self, moment: Moment, kit: Kit, cycle: Cycle) -> None:
         self.moment, self.kit, self.state = moment, kit, cycle.state
-        self.collecting, self._marker = cycle.collecting, cycle._marker
+        self.collecting, self.marker = cycle.collecting, cycle.marker
 
     def rebuilt(self) -> Rebuilt:
         """Plan as when the request before had left, decide as when this one came, and take what it brought."""
@@ -105,9 +105,9 @@ class _Again:
 
     def _plan(self, of: Allocation, fresh: int = 0) -> Standing:
         head, store, codec = self.moment.entry.parent, self.kit.store, self.kit.codec
-        drain(self._marker.catch_up(self.state, store, codec))
+        drain(self.marker.catch_up(self.state, store, codec))
         texts, meter = partial(content, self.state, store, codec), self.kit.meter(of.model)
-        toolset, quotable = self.state.heads[head].toolset, self._marker.quotable()
+        toolset, quotable = self.state.heads[head].toolset, self.marker.quotable()
         return drain(self.collecting.standing(head, toolset, self._tariff(of), quotable, texts, meter.count, fresh))
 
     def _decided(self, standing: Standing | None, tariff: Tariff, fresh: int) -> Rebuilt:
@@ -128,12 +128,12 @@ class _Again:
 
     def _needed(self) -> frozenset[int]:
         """The cells that the request's new messages refer to, and those that a new pointer stands for."""
-        drain(self._marker.catch_up(self.state, self.kit.store, self.kit.codec))
+        drain(self.marker.catch_up(self.state, self.kit.store, self.kit.codec))
         collections = [entry for entry in self.moment.own if isinstance(entry, Collection)]
         pointed = {edit.of for entry in collections for edit in entry.edits if edit.of is not None}
         messages = (self.kit.codec.decode(self.kit.store.blob(node.blob)) for node in self.moment.entry.nodes)
         agent = [message for message in messages if message.author is Author.AGENT]
-        return frozenset(pointed.union(*map(self._marker.referred, agent)))
+        return frozenset(pointed.union(*map(self.marker.referred, agent)))
 
     def _tariff(self, of: Allocation) -> Tariff:
         """The model's tariff at the prices that its request was decided by."""

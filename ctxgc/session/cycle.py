@@ -30,14 +30,14 @@ TRACKS = 8
 
 
 class Cycle:
-    """See the module. ``reported`` are the faults of policies that the journal has."""
+    """See the module. ``reported`` are the faults of policies that the journal has, ``marker`` the indices."""
 
     def __init__(self, state: State, kit: Kit, mint: Callable[[bytes], str]) -> None:
         self.state, self.kit = state, kit
         self.collecting = Collecting(state, kit.policies, _pacer(kit), mint)
         self.reported: set[str] = set()
-        self._marker = Marker()
-        self.collecting.said = self._marker.said
+        self.marker = Marker()
+        self.collecting.said = self.marker.said
         self._standing: OrderedDict[int, Standing] = OrderedDict()
         self._failed: list[str] = []
 
@@ -71,7 +71,7 @@ class Cycle:
         messages = [plan.draft.message for plan in pending.planned] if pending else []
         known = dict(enumerate(messages, len(self.state.nodes) - len(messages)))
         try:
-            return (yield from self._marker.take(self.state, known, self.kit.store, self.kit.codec, call, at))
+            return (yield from self.marker.take(self.state, known, self.kit.store, self.kit.codec, call, at))
         except Exception as error:  # fail open: less is known to be in use
             return next(self._new(call, at, [f"not marked: {type(error).__name__}"]), None)
 
@@ -102,7 +102,7 @@ class Cycle:
         is_cold = nothing.pace.cold
         standing = self._standing.get(found.parent)
         if standing is None or standing.marked != self.state.marked:
-            yield from self._marker.catch_up(self.state, self.kit.store, self.kit.codec)
+            yield from self.marker.catch_up(self.state, self.kit.store, self.kit.codec)
             standing = yield from self._plan(found.parent, body, meter, tariff)
         if not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh):
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
@@ -120,13 +120,13 @@ class Cycle:
         """The residents that the new messages need: those the agent refers to, and those a new pointer stands for."""
         agent = [draft.message for draft in found.drafts if draft.message.author is Author.AGENT]
         targets = {edit.of for plan in planned for edit in plan.edits if edit.of is not None}
-        return frozenset(targets.union(*map(self._marker.referred, agent)))
+        return frozenset(targets.union(*map(self.marker.referred, agent)))
 
     def _plan(
         self, head: int, body: Body, meter: Meter, tariff: Tariff, fresh: int = 0
     ) -> Generator[None, None, Standing]:
         texts = Originals(body, self.kit.codec, self.state)
-        toolset, quotable = self.state.heads[head].toolset, self._marker.quotable()
+        toolset, quotable = self.state.heads[head].toolset, self.marker.quotable()
         return (yield from self.collecting.standing(head, toolset, tariff, quotable, texts, meter.count, fresh))
 
     def _new(self, call: bytes, at: float, faults: Iterable[str]) -> Iterator[Bypass]:

@@ -241,7 +241,7 @@ def test_what_is_quotable_is_the_same_after_a_restart() -> None:
         found.session.flush()
         quotable = rebuilt(restored(found.used), found.used).quotable()
         assert cell_at(found, at) in quotable
-        assert quotable == found.session._cycle._marker.quotable()
+        assert quotable == found.session._cycle.marker.quotable()
 
 
 def test_control_an_index_that_missed_a_message_marks_less() -> None:
@@ -249,7 +249,7 @@ def test_control_an_index_that_missed_a_message_marks_less() -> None:
         found = growing(store)
         found.say(LISTING)
         found.session.flush()
-        found.session._cycle._marker = Marker(len(found.session.state.nodes))
+        found.session._cycle.marker = Marker(len(found.session.state.nodes))
         found.answer("row_117")
         assert edges(found) == []
 
