@@ -97,7 +97,7 @@ def _row(one: Totals) -> Sequence[str]:
         one.policy,
         f"{one.cost:.3f}",
         *(f"{value:.3f}" for value in (one.costs.p10, one.costs.median, one.costs.p90, one.costs.worst)),
-        *(f"{value:.1%}" for value in (one.survival.survived, one.survivals.median, one.survivals.worst)),
+        *_survivals(one),
         _share(one.survival.named, one.survival.needed),
         _share(one.survival.recallable, lost),
         f"{one.rewrites:.1%}",
@@ -113,7 +113,7 @@ def _pareto(totals: Sequence[Totals]) -> list[Sequence[str]]:
     ordered = sorted(totals, key=lambda one: (one.cost, -one.survival.survived))
     beaten = dominated([(one.cost, one.survival.survived) for one in ordered])
     return [
-        (one.policy, f"{one.cost:.3f}", f"{one.survival.survived:.1%}", "dominated" if lost else "")
+        (one.policy, f"{one.cost:.3f}", _share(one.survival.visible, one.survival.needed), "dominated" if lost else "")
         for one, lost in zip(ordered, beaten, strict=True)
     ]
 
@@ -138,6 +138,13 @@ def _by(total: Totals, by: str) -> Iterator[Sequence[str]]:
     parts = total.by_tag if by == "tool" else total.by_use
     for name, one in parts.items():
         yield (name, total.policy, total.price_class, f"{one.needed:,}", *_survival(one))
+
+
+def _survivals(one: Totals) -> Sequence[str]:
+    """What survived in all, in the median session and in the worst; nothing is said where nothing was needed."""
+    if not one.survival.needed:
+        return "-", "-", "-"
+    return tuple(f"{value:.1%}" for value in (one.survival.survived, one.survivals.median, one.survivals.worst))
 
 
 def _survival(one: Survival) -> Sequence[str]:
