@@ -47,13 +47,13 @@ def wrap(
     sessions = Sessions(kit)
     calls = _Calls(sessions)
     wrapped = _wrapped(client.copy(), calls)  # type: ignore[attr-defined]
-    wrapped.ctxgc = Books(calls)
     weakref.finalize(wrapped, finish, sessions, opened if isinstance(store, str) else None)
     return wrapped  # type: ignore[no-any-return]
 
 
 def _wrapped(client: Any, calls: _Calls) -> Any:
-    """A client whose calls are ``calls``, and so are those of its copies."""
+    """A client whose calls are ``calls``, and so are those of its copies; each has the same ``ctxgc``."""
+    client.ctxgc = Books(calls)
     completions = client.chat.completions
     completions.create = _create(calls, completions.create)
     copy = client.copy

@@ -303,8 +303,9 @@ def test_control_a_call_that_is_never_settled_is_noticed(server, store) -> None:
 
 def test_a_copy_of_a_wrapped_client_is_wrapped(server, store) -> None:
     with client(server, store) as wrapped:
-        create(wrapped.with_options(timeout=5), [*OPENING, *exchange(0)])
-        wrapped.ctxgc.flush()
+        copy = wrapped.with_options(timeout=5)
+        create(copy, [*OPENING, *exchange(0)])
+        copy.ctxgc.flush()
     assert "[ctxgc:" in server.bodies[0]["messages"][3]["content"]
     assert settled(store) == [("ok", 120)]
 
