@@ -6,6 +6,7 @@ Rule: once handed out, a connection cannot change or remove a row, nor switch it
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,12 +104,24 @@ def writer(place: Place) -> apsw.Connection:
     """A connection that may add rows and nothing else. Raises StoreVersionError and apsw.Error."""
     check_library(library_version())
     db = connect(place)
-    mode = db.pragma("journal_mode", "wal")
+    mode = write_ahead(db, place)
     if place.path is not None and mode != "wal":
         db.close()
         raise StoreUnavailable(f"{place} does not allow a write-ahead log ({mode}): move it to a local disk")
     db.authorizer = _may_grow
     return db
+
+
+def write_ahead(db: apsw.Connection, place: Place) -> object:
+    """Switch to a write-ahead log. SQLite does not wait by itself where another process switches just now."""
+    until = time.monotonic() + place.busy_ms / 1000
+    while True:
+        try:
+            return db.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.005)
 
 
 def reader(place: Place) -> apsw.Connection:

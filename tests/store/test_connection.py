@@ -4,7 +4,7 @@ import apsw
 import pytest
 
 from ctxgc.store import StoreVersionError
-from ctxgc.store.connection import Place, check_library, connect, library_version, reader, writer
+from ctxgc.store.connection import Place, check_library, connect, library_version, reader, write_ahead, writer
 
 FORBIDDEN = [
     "UPDATE entry SET body = x'00'",
@@ -88,3 +88,26 @@ def test_the_gate_stands_before_writing(closed, monkeypatch):
 
 def test_the_library_here_is_accepted():
     check_library(library_version())
+
+
+class Switching:
+    """Another process that is just switching to a log, as SQLite shows it: busy at once, so many times."""
+
+    def __init__(self, times):
+        self.times = times
+
+    def pragma(self, name, value):
+        assert (name, value) == ("journal_mode", "wal")
+        self.times -= 1
+        if self.times >= 0:
+            raise apsw.BusyError("database is locked")
+        return "wal"
+
+
+def test_a_process_that_switches_to_a_log_just_now_is_waited_for(closed):
+    assert write_ahead(Switching(3), Place(closed)) == "wal"
+
+
+def test_one_that_holds_the_file_for_longer_is_an_error(closed):
+    with pytest.raises(apsw.BusyError):
+        write_ahead(Switching(1_000_000), Place(closed, busy_ms=0))
