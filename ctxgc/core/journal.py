@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
+from ctxgc.core.bookings import AnyBooking
+from ctxgc.core.cells import NewCell as NewCell
 from ctxgc.core.collector import Edit
-
-
-class Entry(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
-    """What all entries have. ``at`` is Unix time in seconds and advisory: order is the log's."""
-
-    at: float
+from ctxgc.core.compaction import Compaction, Milestone, Summary
+from ctxgc.core.entry import Entry
 
 
 class Open(Entry, frozen=True, tag="open", kw_only=True):
@@ -22,23 +20,6 @@ class Open(Entry, frozen=True, tag="open", kw_only=True):
     scope: bytes
     origin: str
     codec: str
-
-
-class NewCell(msgspec.Struct, frozen=True, array_like=True):
-    """A block becomes a cell. Ids are not stored: cells are numbered in the order of the log.
-
-    ``fixed`` says that its text cannot be sent in another form: it is signed, or there is none.
-    """
-
-    block: str
-    tag: str
-    site: str
-    tokens: int
-    content: bytes
-    pinned: bool = False
-    call_id: str = ""
-    exact: bool = True
-    fixed: bool = False
 
 
 class NewNode(msgspec.Struct, frozen=True, array_like=True):
@@ -206,7 +187,7 @@ class Settlement(Entry, frozen=True, tag="settlement", kw_only=True):
     estimated: int = 0
     usage: Usage | None = None
     reply: bytes = b""
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
     first_byte: float = 0.0
     duration: float = 0.0
 
@@ -268,7 +249,11 @@ class Recovery(Entry, frozen=True, tag="recovery", kw_only=True):
     call: bytes
 
 
-AnyEntry = Open | Allocation | Collection | Marking | Settlement | Recall | Insertion | Bypass | Gap | Recovery
+SessionEntry = (
+    Open | Allocation | Collection | Marking | Settlement | Recall | Insertion | Bypass | Gap | Recovery
+    | Compaction | Milestone | Summary
+)  # fmt: skip
+AnyEntry = SessionEntry | AnyBooking
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODER = msgspec.json.Decoder(AnyEntry)
