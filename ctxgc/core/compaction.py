@@ -57,6 +57,7 @@ class Compaction(Entry, frozen=True, tag="compaction", kw_only=True):
     ``record`` is the sha256 of the whole record, kept as a blob and read back under ``handle``; ``handles`` are those
     of what is not sent any more, with their cells. ``before`` and ``tokens`` are what the span took and what stands for
     it. ``trigger`` says why: ``milestone``, ``window`` or ``quality``; ``by`` which model had a part in it, if any.
+    ``told`` is the position in the ledger's log up to which the record says what stands there (-1: it has no ledger).
     """
 
     call: bytes
@@ -72,3 +73,4 @@ class Compaction(Entry, frozen=True, tag="compaction", kw_only=True):
     tokens: int
     trigger: str
     by: str = ""
+    told: int = -1

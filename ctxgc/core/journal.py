@@ -212,7 +212,8 @@ class Insertion(Entry, frozen=True, tag="insertion", kw_only=True):
     theirs: nothing of it came from the client, and all of it is sent.
 
     ``void`` takes back what was inserted for ``call``, since the provider refused the round that carried it: it has
-    neither messages nor cells.
+    neither messages nor cells. ``told`` marks news from the ledger, which leave with the very request ``call``: the
+    position in the ledger's log up to which they go.
     """
 
     call: bytes
@@ -220,6 +221,7 @@ class Insertion(Entry, frozen=True, tag="insertion", kw_only=True):
     messages: tuple[bytes, ...]
     cells: tuple[NewCell, ...]
     void: bool = False
+    told: int = -1
 
 
 class Bypass(Entry, frozen=True, tag="bypass", kw_only=True):

@@ -16,10 +16,24 @@ Tally = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """A span of a history that is not sent: the nodes from ``following``, behind ``after``, up to ``upto``, but for
+    those ``kept``. ``messages`` stand in its place, and ``cells`` are theirs."""
+
+    after: int
+    following: int
+    upto: int
+    kept: frozenset[int]
+    messages: tuple[bytes, ...]
+    cells: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A message in the trie of histories. ``received`` and ``sent`` are the tokens of the whole path to it, per tag.
 
-    ``offer`` numbers the tool of ours that its history offers (-1: none).
+    ``offer`` numbers the tool of ours that its history offers (-1: none). ``compacted`` is the span that histories
+    through it are sent without.
     """
 
     id: int
@@ -36,6 +50,7 @@ class Node:
     sent: Tally
     edits: Mapping[int, str] = field(default_factory=dict)
     offer: int = -1
+    compacted: Compacted | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,19 @@ Rule: nothing here is changed but by ``apply``, and ``apply`` looks at nothing b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
+from ctxgc.core.compaction import Compaction, Milestone, Summary
 from ctxgc.core.heap import Cell
+from ctxgc.core.history import History
 from ctxgc.core.journal import (
     Allocation,
     AnyEntry,
     Bypass,
     Collection,
-    Gap,
     Insertion,
     Marking,
     NewCell,
@@ -28,8 +29,8 @@ from ctxgc.core.journal import (
     Recovery,
     Settlement,
 )
-from ctxgc.core.nodes import ROOT, Head, Marks, Node, Tally, Toolset, add
-from ctxgc.core.own import Inserted, Offered, Own
+from ctxgc.core.nodes import Compacted, Head, Marks, Node, Tally, Toolset, add
+from ctxgc.core.own import Inserted, Offered
 
 EDEN = "eden"
 """The generation of cells that were never sent."""
@@ -37,16 +38,12 @@ LEAST = 4096
 """Input tokens below which a provider may not cache (the largest minimum that any publishes)."""
 
 
-class State:
+class State(History):
     """What is known of a session. Cells, nodes and tool sets are numbered from 0 in the order of the journal."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.opened: Open | None = None
-        self.nodes: list[Node] = []
-        self.cells: list[Cell] = []
-        self.owners: list[int] = []
-        self.toolsets: list[Toolset] = []
-        self.own = Own()
         self.edits: dict[int, Edit] = {}
         self.evacuated: set[int] = set()
         self.by_handle: dict[str, int] = {}
@@ -66,6 +63,10 @@ class State:
         self.overwritten: dict[int, Overwritten] = {}
         self.pace = Pace()
         self.uncached = 0
+        self.milestones: list[Milestone] = []
+        self.summaries: list[Summary] = []
+        self.records: dict[int, bytes] = {}
+        self.told = -1
 
     def apply(self, entry: AnyEntry) -> None:
         """Take one entry. Raises ``ValueError`` for one that does not fit what came before it."""
@@ -87,65 +88,17 @@ class State:
                 self.marked += 1
             case Insertion():
                 self._insert(entry)
+            case Compaction():
+                self._compact(entry)
+            case Milestone():
+                self.milestones.append(entry)
+            case Summary():
+                self.summaries.append(entry)
+                self.marked += 1
             case Bypass(plain=True):
                 self._take_back()
-            case Recall() | Bypass() | Gap():
+            case _:
                 pass
-
-    def node(self, number: int) -> Node:
-        """The node of that number; -1 is the empty history."""
-        return self.nodes[number] if number >= 0 else ROOT
-
-    def toolset(self, number: int) -> Toolset:
-        """The tool set of that number; -1 is none."""
-        return self.toolsets[number] if number >= 0 else Toolset((), {})
-
-    def path(self, head: int) -> list[Node]:
-        """The nodes of a history from its first message to ``head``."""
-        found = []
-        while head >= 0:
-            found.append(self.nodes[head])
-            head = self.nodes[head].parent
-        return found[::-1]
-
-    def followed(self, head: int) -> Iterator[tuple[Node, int]]:
-        """The nodes of a history, each with the number of the one that follows it; -1 for the last."""
-        path = self.path(head)
-        yield from zip(path, [node.id for node in path[1:]], strict=False)
-        yield from ((node, -1) for node in path[-1:])
-
-    def tokens(self, head: int, toolset: int, *, sent: bool, offered: bool = False) -> int:
-        """The tokens of a whole request, as it came or as it is sent: with the tool of ours, if it is ``offered``."""
-        if not sent:
-            return sum(self.node(head).received.values()) + sum(self.toolset(toolset).tally.values())
-        return sum(self.sent(head).values()) + sum(self._tools(head, toolset, offered=offered).values())
-
-    def tools(self, entry: Allocation) -> Tally:
-        """The tokens of the tools that leave with a request, per tag: the client's, and the one that it offers."""
-        return self._tools(entry.head, entry.toolset, offered=entry.offered)
-
-    def sent(self, head: int, child: int = -1) -> Tally:
-        """The tokens of a history as it is sent, per tag, with what stands of ours behind its last node."""
-        return self._with(self.node(head).sent, self.own.behind(head, child))
-
-    def left(self, head: int, call: bytes = b"") -> Tally:
-        """``sent``, without what of ours at its end leaves first with the request ``call`` (empty: with the next)."""
-        return self._with(self.node(head).sent, (each for each in self.own.behind(head) if each.call != call))
-
-    def fresh(self, head: int) -> int:
-        """The tokens of what stands of ours behind a node and has not left with any request."""
-        return sum(self.sent(head).values()) - sum(self.left(head).values())
-
-    def _tools(self, head: int, toolset: int, *, offered: bool) -> Tally:
-        tally, offer = self.toolset(toolset).tally, self.node(head).offer if offered else -1
-        return tally if offer < 0 else add(tally, self._own((self.own.offers[offer].cell,)))
-
-    def _with(self, tally: Tally, inserted: Iterable[Inserted]) -> Tally:
-        cells = [cell for each in inserted for cell in each.cells]
-        return add(tally, self._own(cells)) if cells else tally
-
-    def _own(self, cells: Iterable[int]) -> Iterable[tuple[str, int]]:
-        return ((self.cells[cell].tag, self.cells[cell].sent) for cell in cells)
 
     def _allocate(self, entry: Allocation) -> None:
         nodes, toolsets = len(self.nodes) + len(entry.nodes), len(self.toolsets) + (entry.schemas is not None)
@@ -197,7 +150,7 @@ class State:
         sent = received if same else add(before, ((cell.tag, cell.tokens) for cell in new.cells))
         node = Node(
             number, new.parent, parent.depth + 1, new.turn, new.chain, new.blob, new.gap, new.role, new.eden,
-            cells, received, sent, offer=parent.offer if parent.offer >= 0 else offer,
+            cells, received, sent, offer=parent.offer if parent.offer >= 0 else offer, compacted=parent.compacted,
         )  # fmt: skip
         self.nodes.append(node)
         self.by_chain[new.chain] = number
@@ -243,7 +196,9 @@ class State:
             return
         turn = self.nodes[entry.head].turn
         cells = tuple(self._ours(cell, entry.head, turn) for cell in entry.cells)
-        self.own.insert(entry.head, Inserted(len(self.nodes), entry.messages, cells, asked=entry.call))
+        left = entry.call if entry.told >= 0 else b""  # news leave with the request that they were made for
+        self.own.insert(entry.head, Inserted(len(self.nodes), entry.messages, cells, call=left, asked=entry.call))
+        self.told = max(self.told, entry.told)
 
     def _withdraw(self, entry: Insertion) -> None:
         """What a round was refused with is sent no more, and belongs to no history."""
@@ -268,6 +223,24 @@ class State:
         if texts:
             self._retally(min(texts))
 
+    def _compact(self, entry: Compaction) -> None:
+        """Histories through a node are sent without a span of theirs, and with a record in its place."""
+        path = self.path(entry.upto)
+        if entry.after not in {node.id for node in path[:-1]}:
+            raise ValueError("a compaction names nodes that are no span of one history")
+        turn = self.nodes[entry.upto].turn
+        cells = tuple(self._ours(cell, entry.after, turn) for cell in entry.cells)
+        following = path[self.nodes[entry.after].depth + 1].id
+        made = Compacted(entry.after, following, entry.upto, frozenset(entry.kept), entry.messages, cells)
+        self.nodes[entry.upto] = replace(self.nodes[entry.upto], compacted=made)
+        self.by_handle.update(entry.handles)
+        if entry.handle not in self.by_handle:
+            self.by_handle[entry.handle] = cells[0]
+            self.records[cells[0]] = entry.record
+        self.told = max(self.told, entry.told)
+        self.marked += 1
+        self._retally(entry.upto)
+
     def _take_back(self) -> None:
         """Nothing is sent in another form any more; handles still lead to what they stood for."""
         self.plain = True
@@ -275,15 +248,25 @@ class State:
         self.evacuated.clear()
         self.own.inserted.clear()
         self.cells = [replace(cell, sent=cell.tokens) for cell in self.cells]
-        self.nodes = [replace(node, edits={}, offer=-1) for node in self.nodes]
+        self.nodes = [replace(node, edits={}, offer=-1, compacted=None) for node in self.nodes]
         self._retally(0)
 
     def _retally(self, first: int) -> None:
         """Sum up anew what is sent, from the first changed node on: a parent's number is below its children's."""
         for number in range(first, len(self.nodes)):
             node = self.nodes[number]
-            sent = add(self.sent(node.parent, number), self._own(node.cells))
-            self.nodes[number] = replace(node, sent=sent)
+            made = node.compacted
+            if made is not None and made.upto == number:
+                sent = self._sent_instead(made)
+            else:
+                made = self.node(node.parent).compacted
+                sent = add(self.sent(node.parent, number), self._own(node.cells))
+            self.nodes[number] = replace(node, sent=sent, compacted=made)
+
+    def _sent_instead(self, made: Compacted) -> Tally:
+        """The tokens of a history up to the end of a span that was compacted, as it is sent."""
+        kept = (cell for number in sorted(made.kept) for cell in self.nodes[number].cells)
+        return add(self.sent(made.after, made.following), self._own((*made.cells, *kept)))
 
 
 def fold(entries: Iterable[AnyEntry]) -> State:

@@ -62,7 +62,7 @@ def rebuild(moment: Moment, kit: Kit, key: bytes) -> Rebuilt:
     Raises ``StoreError`` where the store has lost what the plan was made from, ``ValueError`` for entries that do not
     fit together.
     """
-    cycle = Cycle(State(), kit, partial(stub.mint, kit.store.secret, key))
+    cycle = Cycle(key, State(), kit, partial(stub.mint, kit.store.secret, key))
     return _Again(moment, kit, cycle).rebuilt()
 
 

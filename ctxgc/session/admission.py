@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ctxgc.core.block import Author, Block, Kind, Message
+from ctxgc.core.compaction import Compaction
 from ctxgc.core.constraints import binding
 from ctxgc.core.heap import Arrival, content_digest, tag_of
-from ctxgc.core.journal import Allocation, Collection, NewCell, NewNode, Piece
+from ctxgc.core.journal import Allocation, Collection, Insertion, NewCell, NewNode, Piece
 from ctxgc.core.pacer import Tariff
-from ctxgc.core.state import EDEN, State
+from ctxgc.core.state import State
+from ctxgc.session.changes import collections, compaction, news, record
 from ctxgc.session.collecting import Collected
 from ctxgc.session.eden import Planned, clean
 from ctxgc.session.offering import NOTHING, Offering, offer
@@ -87,6 +89,8 @@ class Booked:
     allocation: Allocation
     collections: tuple[Collection, ...]
     blobs: tuple[bytes, ...]
+    compaction: Compaction | None = None
+    news: Insertion | None = None
 
 
 def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, None, Booked]:
@@ -99,9 +103,9 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
         yield from warmed(pending.meter, plan.draft)
         nodes.append(_node(plan, len(state.nodes) + len(nodes), pending))
         yield
-    blobs += _variants(pending)
+    blobs += (*_variants(pending), *record(pending))
     received, sent = _hashes(pending)
-    parent = pending.recognised.parent
+    parent, told = pending.recognised.parent, news(pending, codec)
     begins = offer(pending.offering, _offered(pending), exact=pending.meter.exact)
     allocation = Allocation(
         at=pending.at,
@@ -120,21 +124,12 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
         tools=tools,
         schemas=schemas,
         size=len(pending.body.text),
-        pace=paced(pending, state, toolset, nodes, schemas, begins),
+        pace=paced(pending, state, toolset, nodes, schemas, begins, told),
         offer=begins,
         offered=pending.offering.spliced,
         again=pending.again,
     )
-    return Booked(allocation, tuple(_collections(pending)), tuple(blobs))
-
-
-def _collections(pending: Pending) -> Iterator[Collection]:
-    """What was collected with a request: of what had been sent before, and of what is new."""
-    eden = tuple(edit for plan in pending.planned for edit in plan.edits)
-    old = pending.collected
-    for generation, edits in ((old.generation, old.edits), (EDEN, eden)):
-        if edits:
-            yield Collection(at=pending.at, call=pending.call, generation=generation, edits=edits)
+    return Booked(allocation, tuple(collections(pending)), tuple(blobs), compaction(pending), told)
 
 
 def _offered(pending: Pending) -> int:
@@ -273,7 +268,7 @@ def _hashes(pending: Pending) -> tuple[bytes, bytes]:
     if sent.text is text:
         track.sent_hash = track.received_hash
         return received.digest(), received.digest()
-    base = previous.sent_hash if previous and not pending.collected.edits else None
+    base = previous.sent_hash if previous and not sent.anew else None
     track.sent_hash = base.copy() if base and previous else hashlib.sha256()
     track.sent_hash.update(memoryview(sent.text)[len(previous.sent) if base and previous else 0 : sent.end])
     out = track.sent_hash.copy()

@@ -11,7 +11,9 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from ctxgc.core.journal import AnyEntry, Bypass, Open
+from msgspec import structs
+
+from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Open
 from ctxgc.core.state import State
 from ctxgc.session.admission import Booked, Pending, admission
 from ctxgc.session.eden import clean
@@ -46,7 +48,8 @@ class Books:
         if isinstance(pending, Unread):
             return [*opening, self._unread(pending)]
         booked = yield from admission(pending, self.state, self.kit.codec)
-        return [*opening, self._allocation(booked), *self._collections(booked)]
+        lines = [*opening, self._allocation(booked), *self._collections(booked), *self._compaction(booked)]
+        return [*lines, self.line(booked.news)] if booked.news else lines
 
     def line(
         self, entry: AnyEntry, blobs: Sequence[bytes] = (), nodes: Sequence[Node] = (), stubs: Sequence[Stub] = ()
@@ -84,6 +87,18 @@ class Books:
             lines.append(self.line(collection, stubs=stubs))
         return lines
 
+    def _compaction(self, booked: Booked) -> list[Line]:
+        """A span that was compacted, with the handles by which what was in it, and the record, are read back."""
+        made = booked.compaction
+        if made is None:
+            return []
+        known = {*self.state.by_handle, *(edit.handle for one in booked.collections for edit in one.edits)}
+        handles = {handle: cell for handle, cell in made.handles.items() if handle not in known}
+        made = structs.replace(made, handles=handles)
+        first = len(self.state.cells) + _cells(booked.allocation)
+        stubs = {**handles, **({} if made.handle in known else {made.handle: first})}
+        return [self.line(made, stubs=tuple(Stub(handle, cell) for handle, cell in stubs.items()))]
+
     def _unread(self, pending: Unread) -> Line:
         text, reason = pending.text, clean(pending.reason)
         digest = hashlib.sha256(text).digest() if text else b""
@@ -96,3 +111,9 @@ class Books:
         except Exception:  # raised again
             self.journal.broken = True  # what was taken in part, and is not written, must not be built on
             raise
+
+
+def _cells(entry: Allocation) -> int:
+    """How many cells an allocation adds."""
+    own = len(entry.schemas or ()) + (entry.offer is not None)
+    return own + sum(len(node.cells) for node in entry.nodes)

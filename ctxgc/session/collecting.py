@@ -21,6 +21,7 @@ from ctxgc.core.nodes import Marks, Node
 from ctxgc.core.pacer import Circumstances, Decision, Load, Pacer, Tariff
 from ctxgc.core.policy import Policy, Verdict
 from ctxgc.core.state import State
+from ctxgc.session.drafts import Draft
 
 SLICE = 256
 """Cells looked at between two points at which an event loop may serve others."""
@@ -52,11 +53,15 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What is collected with a request: the edits of residents, and how it was decided."""
+    """What is collected with a request: the edits of residents, and how it was decided; the ``compaction`` that is
+    made with it, and the ``news`` from the ledger at its end, which go up to the position ``told`` in its log."""
 
     edits: tuple[Edit, ...]
     pace: Pace
     generation: str = "minor"
+    compaction: Draft | None = None
+    news: bytes = b""
+    told: int = -1
 
 
 @dataclass(slots=True)
@@ -82,7 +87,7 @@ class Collecting:
     ) -> Generator[None, None, Standing]:
         """Plan for the request after the one that ends at ``head``, in slices."""
         state, marked = self.state, self.state.marked
-        path = state.path(head)
+        path = state.shown(head)
         residents: list[Resident] = []
         learned = _resurrections(state)
         pointers = {cell: edit.of for cell, edit in state.edits.items() if edit.of is not None}
@@ -117,6 +122,18 @@ class Collecting:
         ]
         decision = self.pacer.decide([load for _, load in pairs], tariff, now)
         return decision, tuple(candidate for candidate, _ in pairs[: decision.taken])
+
+    def compact(self, draft: Draft, standing: Standing, tariff: Tariff, fresh: int, *, cold: bool) -> Decision:
+        """Whether a history is compacted now that the request is known, and the figures this is decided by.
+
+        What evacuation can do is not done by compaction: a forced one is for where that is not enough.
+        """
+        now = self.now(standing.head, standing.tokens, fresh, cold=cold)
+        surplus = self.pacer.surplus(tariff, standing.tokens + fresh)
+        forced = draft.load().urgency == "forced"
+        if forced and (not surplus or sum(load.saved for load in standing.loads) >= surplus):
+            return Decision()
+        return self.pacer.decide([draft.load()], tariff, now)
 
     def generation(self, candidates: Sequence[Candidate], head: int) -> str:
         """``minor`` where only young cells go, else ``major``."""

@@ -15,12 +15,16 @@ from ctxgc.core.pacer import Decision, Pacer, Tariff
 from ctxgc.core.state import State
 from ctxgc.session.admission import Meter, Pending
 from ctxgc.session.collecting import Collected, Collecting, Standing
+from ctxgc.session.coming import Came
+from ctxgc.session.compacting import Compacting, terms_of
+from ctxgc.session.drafts import Draft
 from ctxgc.session.eden import Planned
 from ctxgc.session.kit import Kit
 from ctxgc.session.marking import Marker
 from ctxgc.session.originals import Originals
 from ctxgc.session.pacing import cold, pace_of
 from ctxgc.session.recognise import Recognised
+from ctxgc.session.telling import ROOM, Telling
 from ctxgc.wire.codec import Body
 
 BYTES_PER_TOKEN = 4
@@ -32,12 +36,15 @@ TRACKS = 8
 class Cycle:
     """See the module. ``reported`` are the faults of policies that the journal has, ``marker`` the indices."""
 
-    def __init__(self, state: State, kit: Kit, mint: Callable[[bytes], str]) -> None:
+    def __init__(self, key: bytes, state: State, kit: Kit, mint: Callable[[bytes], str]) -> None:
         self.state, self.kit = state, kit
         self.collecting = Collecting(state, kit.policies, _pacer(kit), mint)
         self.reported: set[str] = set()
         self.marker = Marker()
         self.collecting.said = self.marker.said
+        terms = terms_of(kit.policies)
+        self.telling = Telling(state, kit, key, terms.opening if terms else ROOM)
+        self.compacting = Compacting(state, kit, self.collecting.pacer, mint, terms, self.telling.balance)
         self._standing: OrderedDict[int, Standing] = OrderedDict()
         self._failed: list[str] = []
 
@@ -57,13 +64,27 @@ class Cycle:
         if self.state.plain or not self.kit.policies or found.parent not in self.state.heads:
             return nothing
         if self.state.heads[found.parent].model != model:  # another tokenizer: what was planned does not fit it
-            self._standing.clear()
+            self.forget()
             self.collecting.forget()
         try:
             return (yield from self._decided(found, planned, body, meter, tariff, nothing))
         except Exception as error:  # fail open: sent again as it was
             self._failed.append(f"not collected: {type(error).__name__}")
             return nothing
+
+    def told(self, collected: Collected, came: Came, meter: Meter) -> Collected:
+        """With what the ledger has to tell, at the end of a request that goes on, or is the session's first."""
+        drafts = came.found.drafts
+        speaks = bool(drafts) and drafts[-1].message.author is not Author.AGENT
+        goes_on = came.found.parent in self.state.heads or not self.state.heads
+        if self.state.plain or collected.compaction is not None or not (speaks and goes_on):
+            return collected
+        try:
+            text, told = self.telling.news(meter.count)
+        except Exception as error:  # fail open: it is told later
+            self._failed.append(f"not told: {type(error).__name__}")
+            return collected
+        return replace(collected, news=self.kit.codec.news(text), told=told) if text else collected
 
     def marking(self, pending: Pending | None) -> Generator[None, None, AnyEntry | None]:
         """Mark what is new in a request that has been booked (None: what a process that died had not marked)."""
@@ -83,6 +104,7 @@ class Cycle:
             self._standing[head] = yield from self._plan(head, pending.body, pending.meter, pending.tariff)
             while len(self._standing) > TRACKS:
                 self._standing.popitem(last=False)
+            yield from self._draft(self._standing[head], pending.body, pending.meter, pending.tariff)
             faults = [*self._failed, *self._standing[head].plan.faults]
             return tuple(self._new(pending.call, pending.at, faults))
         except Exception as error:  # fail open: less is collected
@@ -106,6 +128,15 @@ class Cycle:
             standing = yield from self._plan(found.parent, body, meter, tariff)
         if not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh):
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
+        draft = self.compacting.ready(found.parent)
+        if draft is None and standing.surplus:
+            draft = yield from self._draft(standing, body, meter, tariff, fresh)
+        if draft is not None:
+            decision = self.collecting.compact(draft, standing, tariff, fresh, cold=is_cold)
+            if decision.taken:
+                self.forget()
+                pace = pace_of(decision, len(standing.loads), tariff, cold=is_cold)
+                return Collected(draft.edits, pace, "major", draft)
         if not standing.loads or not (standing.due or is_cold or standing.surplus):
             return replace(nothing, pace=pace_of(Decision(), len(standing.loads), tariff, cold=is_cold))
         needed = self._needed(found, planned)
@@ -113,8 +144,13 @@ class Cycle:
         edits = tuple(candidate.edit for candidate in taken)
         pace = pace_of(decision, len(standing.loads), tariff, cold=is_cold)
         if edits:  # what was planned for other histories may hold the same cells
-            self._standing.clear()
+            self.forget()
         return Collected(edits, pace, self.collecting.generation(taken, found.parent))
+
+    def forget(self) -> None:
+        """Let go of what was planned for histories: something of them has changed."""
+        self._standing.clear()
+        self.compacting.forget()
 
     def _needed(self, found: Recognised, planned: Sequence[Planned]) -> frozenset[int]:
         """The residents that the new messages need: those the agent refers to, and those a new pointer stands for."""
@@ -128,6 +164,12 @@ class Cycle:
         texts = Originals(body, self.kit.codec, self.state)
         toolset, quotable = self.state.heads[head].toolset, self.marker.quotable()
         return (yield from self.collecting.standing(head, toolset, tariff, quotable, texts, meter.count, fresh))
+
+    def _draft(
+        self, standing: Standing, body: Body, meter: Meter, tariff: Tariff, fresh: int = 0
+    ) -> Generator[None, None, Draft | None]:
+        texts = Originals(body, self.kit.codec, self.state)
+        return (yield from self.compacting.preparing(standing, texts, meter, tariff, fresh))
 
     def _new(self, call: bytes, at: float, faults: Iterable[str]) -> Iterator[Bypass]:
         """The faults that the journal does not have yet, once each."""

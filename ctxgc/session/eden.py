@@ -149,8 +149,11 @@ class Eden:
         return None
 
     def _on_path(self, node: int) -> bool:
-        depth, at = self.state.node(node).depth, self.state.node(self.parent)
-        while at.depth > depth:
+        """Whether a node belongs to this history, and is sent with it."""
+        owner, at = self.state.node(node), self.state.node(self.parent)
+        if at.compacted is not None and self.state.hidden(owner, at.compacted):
+            return False
+        while at.depth > owner.depth:
             at = self.state.node(at.parent)
         return at.id == node
 

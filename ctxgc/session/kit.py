@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ctxgc.core.journal import AnyEntry
 from ctxgc.core.pacer import Pacer, Tariff
@@ -17,6 +18,10 @@ from ctxgc.session.projection import Track
 from ctxgc.store import Store
 from ctxgc.wire.codec import Body, Codec
 
+if TYPE_CHECKING:
+    from ctxgc.ledger import Ledger
+    from ctxgc.summarise import Asker
+
 
 @dataclass(frozen=True, slots=True)
 class Kit:
@@ -24,7 +29,8 @@ class Kit:
 
     ``meter`` makes the counter for a model; ``retrieval`` maps a tool's name to a source or None; ``observe`` is told
     every entry, with the session's state after it. ``tariff`` gives a model's prices, ``pacer`` decides by them.
-    ``recall`` says that histories may offer the recall tool: only where somebody answers its calls.
+    ``recall`` says that histories may offer the recall tool: only where somebody answers its calls. ``summariser``
+    has a part in compacting, if there is one, and ``ledger`` gives the ledger of the session with that key.
     """
 
     store: Store
@@ -38,6 +44,18 @@ class Kit:
     tariff: Callable[[str], Tariff] = lambda _model: Tariff()
     pacer: Pacer = field(default_factory=Pacer)
     recall: bool = False
+    summariser: Summariser | None = None
+    ledger: Callable[[bytes], Ledger] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summariser:
+    """Who fills in a model's part of a record: what asks, which model (empty: the session's own), and its window in
+    tokens (0: as the tariff of that model says)."""
+
+    ask: Asker
+    model: str = ""
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +64,8 @@ class Prepared:
 
     ``bypass`` says why the request goes as it came, because of us (empty: it does not). ``recall`` is the name of the
     recall tool, whose calls the client must not see (empty: its history offers none), and ``answered`` says that they
-    are answered.
+    are answered. ``new_window_advised`` is the opening balance for a new window, where this history has been compacted
+    as often as may be (empty: go on).
     """
 
     call: bytes
@@ -56,6 +75,7 @@ class Prepared:
     stream: bool = False
     recall: str = ""
     answered: bool = False
+    new_window_advised: str = ""
 
 
 @dataclass(frozen=True, slots=True)

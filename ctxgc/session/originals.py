@@ -10,15 +10,22 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from ctxgc.core.journal import Allocation, AnyEntry, Collection, Piece
-from ctxgc.core.nodes import Node
+from ctxgc.core.block import Message
+from ctxgc.core.compaction import Compaction
+from ctxgc.core.journal import Allocation, AnyEntry, Collection, Insertion, Piece
+from ctxgc.core.nodes import Compacted, Node
 from ctxgc.core.state import State
 from ctxgc.store import Store, StoreError, StoreMissing
 from ctxgc.wire.codec import Body, Codec
 
 
 def content(state: State, store: Store, codec: Codec, cell: int) -> str:
-    """The text of a cell as it came. Raises ``StoreError`` where the store does not have it or it does not agree."""
+    """The text of a cell as it came; of one that a record stands in, the whole record.
+
+    Raises ``StoreError`` where the store does not have it or it does not agree.
+    """
+    if cell in state.records:
+        return store.blob(state.records[cell]).decode()
     node = state.node(state.owners[cell])
     return codec.decode(store.blob(node.blob)).blocks[node.cells.index(cell)].text
 
@@ -32,10 +39,13 @@ class Originals:
 
     def __call__(self, cell: int) -> str:
         """The text of a cell. Raises ``Malformed``."""
-        self._whole = self._whole or self._codec.split(self._body.text)
         node = self._state.node(self._state.owners[cell])
-        raw = self._whole.messages[node.depth].of(self._whole.text)
-        return self._codec.decode(raw).blocks[node.cells.index(cell)].text
+        return self.message(node).blocks[node.cells.index(cell)].text
+
+    def message(self, node: Node) -> Message:
+        """The message of a node. Raises ``Malformed``."""
+        self._whole = self._whole or self._codec.split(self._body.text)
+        return self._codec.decode(self._whole.messages[node.depth].of(self._whole.text))
 
 
 def lines(text: str, first: int, last: int) -> str:
@@ -65,18 +75,23 @@ def sent(state: State, store: Store, codec: Codec, entry: Allocation) -> bytes:
 def disagreements(entries: Iterable[AnyEntry], store: Store, codec: Codec) -> Iterator[str]:
     """What of a session's requests cannot be rebuilt to the bytes whose hashes its journal holds.
 
-    A call's edits follow its allocation, so each call is checked when the next entry that is not its own comes.
+    A call's edits follow its allocation, so each call is checked when the next entry comes that is none.
     """
     # A body that held a credential is not kept whole, so there is nothing to compare.
     state, call = State(), None
     for entry in entries:
-        if call is not None and not isinstance(entry, Collection):
+        if call is not None and not _belongs(entry):
             yield from _compare(state, store, codec, call)
             call = None
         state.apply(entry)
         call = entry if isinstance(entry, Allocation) and not _withheld(entry) else call
     if call is not None:
         yield from _compare(state, store, codec, call)
+
+
+def _belongs(entry: AnyEntry) -> bool:
+    """Whether an entry says what was changed in the request that the allocation before it has booked."""
+    return isinstance(entry, Collection | Compaction) or (isinstance(entry, Insertion) and entry.told >= 0)
 
 
 def _withheld(entry: Allocation) -> bool:
@@ -98,12 +113,22 @@ def _history(
     state: State, store: Store, entry: Allocation, form: Callable[[Node, bytes], bytes], *, ours: bool
 ) -> Iterator[bytes]:
     variants = {variant.node: variant for variant in entry.variants}
+    made = state.node(entry.head).compacted if ours else None
     for node, child in state.followed(entry.head):
-        variant = variants.get(node.id)
-        yield variant.gap if variant else node.gap
-        yield form(node, store.blob(variant.blob if variant else node.blob))
-        for inserted in state.own.behind(node.id, child) if ours else ():
-            yield from (part for raw in inserted.messages for part in (b",", raw))
+        if made is None or not state.hidden(node, made):
+            variant = variants.get(node.id)
+            yield variant.gap if variant else node.gap
+            yield form(node, store.blob(variant.blob if variant else node.blob))
+        for raw in _ours(state, node, child, made) if ours else ():
+            yield from (b",", raw)
+
+
+def _ours(state: State, node: Node, child: int, made: Compacted | None) -> Iterator[bytes]:
+    """What of ours stands behind a node: in a span that is left out nothing, and before it what stands for it."""
+    if made is None or node.id == made.upto or not state.inside(node, made):
+        yield from (raw for each in state.own.behind(node.id, child) for raw in each.messages)
+    if made is not None and node.id == made.after:
+        yield from made.messages
 
 
 def _pieces(store: Store, pieces: Sequence[Piece]) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from ctxgc.core.journal import NewCell, NewNode, Offer, Pace
+from ctxgc.core.journal import Insertion, NewCell, NewNode, Offer, Pace
 from ctxgc.core.pacer import Decision, Tariff
 from ctxgc.core.state import State
 
@@ -56,13 +56,15 @@ def paced(
     nodes: Sequence[NewNode],
     schemas: tuple[NewCell, ...] | None,
     offer: Offer | None,
+    told: Insertion | None = None,
 ) -> Pace:
     """The pace of a request that is being booked, with both bills up to it.
 
     What is ours in it, the recall tool and what was recalled, counts as sent and not as untouched; so does all of a
     request that no client asked for.
     """
-    paid = _paid(pending, state, toolset, nodes, schemas, offer)
+    ours = sum(cell.tokens for cell in told.cells) if told else 0
+    paid = _paid(pending, state, toolset, nodes, schemas, offer, ours)
     untouched = 0.0 if pending.again else _untouched(pending, state, toolset, nodes, schemas)
     pace = pending.collected.pace
     return structs.replace(pace, paid=state.pace.paid + paid, untouched=state.pace.untouched + untouched)
@@ -85,12 +87,13 @@ def _paid(
     nodes: Sequence[NewNode],
     schemas: tuple[NewCell, ...] | None,
     offer: Offer | None,
+    ours: int,
 ) -> float:
     """The cost of the request as it left."""
     edited = {edit.cell: edit.after - edit.before for plan in pending.planned for edit in plan.edits}
     first = len(state.cells) + len(schemas or ()) + (offer is not None)
     new = [cell.tokens for node in nodes for cell in node.cells]
-    fresh = sum(tokens + edited.get(first + at, 0) for at, tokens in enumerate(new))
+    fresh = ours + sum(tokens + edited.get(first + at, 0) for at, tokens in enumerate(new))
     fresh += sum(cell.tokens for cell in schemas or ()) + (offer.cell.tokens if offer else 0)
     parent, known, offered = pending.recognised.parent, toolset if schemas is None else -1, pending.offering.spliced
     unsent = state.fresh(parent)

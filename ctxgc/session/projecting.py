@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from ctxgc.core.nodes import Compacted
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.session.collecting import Collected, changed
@@ -27,24 +28,37 @@ def projected(
 ) -> Projected:
     """What is sent, and by which edits. Raises ``Invalid`` or ``Malformed`` where not even the plain form may be."""
     try:
-        make = _anew if collected.edits else _on
-        return planned, collected, make(state, codec, came, planned, collected)
+        return planned, collected, _made(state, codec, came, planned, collected)
     except (Invalid, Malformed) as error:
         faults.append(f"validator: {error}")
         plain = tuple(replace(plan, edits=()) for plan in planned)
         nothing = Collected((), structs.replace(collected.pace, trigger=""))
-        return plain, nothing, _on(state, codec, came, plain, nothing)
+        return plain, nothing, _made(state, codec, came, plain, nothing)
 
 
-def _on(state: State, codec: Codec, came: Came, planned: tuple[Planned, ...], _collected: Collected) -> Outgoing:
-    """What was sent before goes again from memory."""
-    return project(came.body, came.track, came.raws, state, came.found, planned, codec, tool=came.tool)
+def _made(state: State, codec: Codec, came: Came, planned: tuple[Planned, ...], collected: Collected) -> Outgoing:
+    """What was sent before goes again from memory, unless something is done to it with this request."""
+    made = state.node(came.found.parent).compacted
+    resumes = came.track is not None and state.node(came.track.head).compacted is made
+    if collected.edits or collected.compaction or not resumes:
+        return _anew(state, codec, came, planned, collected, made)
+    news = collected.news
+    return project(came.body, came.track, came.raws, state, came.found, planned, codec, tool=came.tool, news=news)
 
 
-def _anew(state: State, codec: Codec, came: Came, planned: tuple[Planned, ...], collected: Collected) -> Outgoing:
-    """A collection reaches back into what was sent before, so all of it is made anew, with what is ours in it."""
+def _anew(
+    state: State,
+    codec: Codec,
+    came: Came,
+    planned: tuple[Planned, ...],
+    collected: Collected,
+    made: Compacted | None,
+) -> Outgoing:
+    """All of the history is made anew, with what is ours in it."""
     whole = codec.split(came.body.text)
     known = [node.id for node in state.path(came.found.parent)]
     found = Recognised(came.found.parent, known, came.found.variants, came.found.drafts)
     edits = changed(state, collected.edits)
-    return project(whole, None, raw_messages(whole), state, found, planned, codec, edits, came.tool)
+    made = collected.compaction.compacted() if collected.compaction else made
+    raws = raw_messages(whole)
+    return project(whole, None, raws, state, found, planned, codec, edits, came.tool, made, collected.news)

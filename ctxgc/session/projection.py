@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ctxgc.core.block import Kind
 from ctxgc.core.journal import Variant
+from ctxgc.core.nodes import Compacted
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.session.eden import Planned
@@ -28,10 +29,12 @@ class Invalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """What leaves: the whole body, and how much of it is history, up to the client's last message."""
+    """What leaves: the whole body, and how much of it is history, up to the client's last message. ``anew`` says that it
+    was assembled from its beginning on, and does not go on from what was sent before."""
 
     text: bytes
     end: int
+    anew: bool = False
 
 
 class Track:
@@ -80,34 +83,42 @@ def project(
     codec: Codec,
     changed: Mapping[int, Mapping[int, str]] = _NOTHING,
     tool: bytes = b"",
+    made: Compacted | None = None,
+    news: bytes = b"",
 ) -> Outgoing:
-    """Assemble what is sent for ``body``, with ``tool`` behind its tools, if one is given.
+    """Assemble what is sent for ``body``, with ``tool`` behind its tools, if one is given, and ``news`` at its end.
 
-    ``changed`` has the edits of known nodes from now on, where they change with this request. Raises ``Invalid`` (or
-    ``Malformed``) where it must not be sent.
+    ``changed`` has the edits of known nodes from now on, where they change with this request, ``made`` the span that
+    is left out of a history that is assembled anew. Raises ``Invalid`` (or ``Malformed``) where it must not be sent.
     """
     known = [changed.get(node, state.nodes[node].edits) for node in recognised.known]
     texts = known + [plan.texts() for plan in planned]
     after = [codec.project(raw, edits) for (_, raw), edits in zip(raws, texts, strict=True)]
     before = [raw for _, raw in raws]
     same_prefix = track is None or track.sent is track.known.prefix
-    ours = _ours(state, track, recognised, len(raws))
+    ours = _ours(state, track, recognised, len(raws), made)
+    if news:
+        ours[-1] += (b",", news)
     if before == after and same_prefix and not tool and not any(ours):
         return Outgoing(body.text, body.end)
-    first = _unchecked(before, after, state, recognised, planned, changed)
-    if first is not None and (found := codec.problems(before[first:], after[first:])):
+    shown = _shown(state, recognised, len(raws), made)
+    found = _left_out(before, after, shown, ours, codec) if made else ()
+    first = None if made else _unchecked(before, after, state, recognised, planned, changed)
+    if found or (first is not None and (found := codec.problems(before[first:], after[first:]))):
         raise Invalid(found[0])
     prefix = _offer(codec, body.text[: body.start], tool) if track is None else track.sent
     parts = [ours[0]]
-    for (gap, _), raw, behind in zip(raws, after, ours[1:], strict=True):
-        parts += ([gap, raw], behind)
+    for (gap, _), raw, stays, behind in zip(raws, after, shown, ours[1:], strict=True):
+        parts += ([gap, raw] if stays else [], behind)
     history = b"".join((prefix, *(part for each in parts[:-1] for part in each)))
     text = b"".join((history, *parts[-1], _offer(codec, body.text[body.end :], tool)))
-    _check(text, prefix, track, len(raws) + sum(map(len, ours)) // 2, codec)
-    return Outgoing(text, len(history))
+    _check(text, prefix, track, sum(shown) + sum(map(len, ours)) // 2, codec)
+    return Outgoing(text, len(history), track is None)
 
 
-def _ours(state: State, track: Track | None, recognised: Recognised, count: int) -> list[list[bytes]]:
+def _ours(
+    state: State, track: Track | None, recognised: Recognised, count: int, made: Compacted | None
+) -> list[list[bytes]]:
     """What of ours goes before the first of ``count`` messages, and behind each: separators and messages by turns.
 
     What stands behind the last belongs to no track, since a later request may go on without it.
@@ -115,8 +126,34 @@ def _ours(state: State, track: Track | None, recognised: Recognised, count: int)
     found: list[list[bytes]] = [[] for _ in range(count + 1)]
     nodes = [track.head if track else -1, *recognised.known]
     for at, (node, child) in enumerate(zip(nodes, [*nodes[1:], -1], strict=True)):
-        found[at] = [part for each in state.own.behind(node, child) for raw in each.messages for part in (b",", raw)]
+        if made and node >= 0 and node != made.upto and state.inside(state.nodes[node], made):
+            continue
+        messages = [raw for each in state.own.behind(node, child) for raw in each.messages]
+        messages += made.messages if made and node == made.after else ()
+        found[at] = [part for raw in messages for part in (b",", raw)]
     return found
+
+
+def _shown(state: State, recognised: Recognised, count: int, made: Compacted | None) -> list[bool]:
+    """Which of ``count`` messages are sent."""
+    if made is None:
+        return [True] * count
+    known = [not state.hidden(state.nodes[node], made) for node in recognised.known]
+    return known + [True] * (count - len(known))
+
+
+def _left_out(
+    before: Sequence[bytes],
+    after: Sequence[bytes],
+    shown: Sequence[bool],
+    ours: Sequence[Sequence[bytes]],
+    codec: Codec,
+) -> tuple[str, ...]:
+    """Which rules a history breaks that is sent without a span."""
+    inserted = [raw for parts in ours for raw in parts[1::2]]
+    theirs = ([raw] if stays else [] for raw, stays in zip(after, shown, strict=True))
+    sent = [raw for raws, behind in zip(theirs, ours[1:], strict=True) for raw in (*raws, *behind[1::2])]
+    return codec.left_out(before, [*ours[0][1::2], *sent], inserted)
 
 
 def _offer(codec: Codec, around: bytes, tool: bytes) -> bytes:

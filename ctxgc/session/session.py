@@ -54,7 +54,7 @@ class Session:
         self._preparing = 0
         self._books = Books(key, scope, origin, kit, self.state)
         self._mint = partial(stub.mint, kit.store.secret, key)
-        self._cycle = Cycle(self.state, kit, self._mint)
+        self._cycle = Cycle(key, self.state, kit, self._mint)
 
     @classmethod
     def restoring(cls, key: bytes, kit: Kit) -> Generator[None, None, Session | None]:
@@ -248,10 +248,13 @@ class Session:
         meter, at, tariff = self.kit.meter(model), self.kit.clock(), tariff_for(self.state, self.kit.tariff(model))
         planned, faults = yield from planning(self.state, self.kit, self._mint, came, meter)
         collected = yield from self._cycle.collected(found, planned, body, model, meter, tariff, at)
+        collected = self._cycle.told(collected, came, meter)
         planned, collected, outgoing = projected(self.state, self.kit.codec, came, planned, collected, faults)
         self._cycle.reported.update(faults)
         self._pending += (Unread(call, at, fault) for fault in faults)
-        if collected.edits:  # other histories may hold the same messages: their bytes are made anew
+        if (
+            collected.edits or collected.compaction
+        ):  # other histories may hold the same messages: their bytes are made anew
             self.tracks.clear()
         kept = self._track(came, outgoing)
         pending = Pending(call, at, model, body, outgoing, found, planned, came.track, kept, meter, tariff, collected)

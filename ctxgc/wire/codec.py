@@ -149,6 +149,17 @@ class Codec(Protocol):
     def problems(self, before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]:
         """Why ``after`` may not stand for ``before``, messages both: every rule it breaks and ``before`` did not."""
 
+    def left_out(self, before: Sequence[bytes], after: Sequence[bytes], ours: Sequence[bytes]) -> tuple[str, ...]:
+        """Why ``after`` may not stand for the whole history ``before``, of which a span is left out; ``ours`` are those
+        of its messages that did not come."""
+
+    def record(self, text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
+        """The messages that stand for a span: a call of ``tool`` for a handle and its answer, or (for no tool) words of
+        the agent's. ``reasoning`` says that the history's agent messages carry theirs."""
+
+    def news(self, text: str) -> bytes:
+        """The message that tells the agent something at the end of a history."""
+
     def reader(self, *, stream: bool) -> ReplyReader:
         """A reader for the reply to a request."""
 

@@ -18,6 +18,7 @@ from ctxgc.core.block import Author, Block, Kind, Mark, Media, Message
 from ctxgc.wire import (
     body,
     openai_chat_asking,
+    openai_chat_compacted,
     openai_chat_offer,
     openai_chat_reply,
     openai_chat_rules,
@@ -96,6 +97,18 @@ class OpenAIChat:
     def problems(self, before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]:
         """See ``Codec.problems``."""
         return openai_chat_rules.problems(before, after)
+
+    def left_out(self, before: Sequence[bytes], after: Sequence[bytes], ours: Sequence[bytes]) -> tuple[str, ...]:
+        """See ``Codec.left_out``."""
+        return openai_chat_compacted.problems(before, after, ours)
+
+    def record(self, text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
+        """See ``Codec.record``."""
+        return openai_chat_compacted.record(text, handle, tool, reasoning=reasoning)
+
+    def news(self, text: str) -> bytes:
+        """See ``Codec.news``."""
+        return openai_chat_compacted.news(text)
 
     def reader(self, *, stream: bool) -> ReplyReader:
         """See ``Codec.reader``."""

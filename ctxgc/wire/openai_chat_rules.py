@@ -141,7 +141,7 @@ def _changes(old: Sequence[Message], new: Sequence[Message], places: list[int]) 
     users = [number for number, message in enumerate(old) if message.role == "user"]
     for number, place in enumerate(places):
         yield from ((fault, number) for fault in _differences(old[place], new[number]))
-        if place in (*users[:1], *users[-1:]) and not _same_bytes(old[place].raw, new[number].raw):
+        if place in (*users[:1], *users[-1:]) and not same_bytes(old[place].raw, new[number].raw):
             yield USER_TOUCHED, number
     yield from _totals(old, new)
 
@@ -201,7 +201,7 @@ def _text_faults(before: str, after: str) -> Iterator[str]:
         yield LONE_SURROGATE
 
 
-def _same_bytes(before: bytes, after: bytes) -> bool:
+def same_bytes(before: bytes, after: bytes) -> bool:
     """Whether two messages are the same bytes or, where a member ``ctxgc`` is gone, the same bytes in every other."""
     try:
         old, new = ([(span.key, span.of(text)) for span in spans.members(text)] for text in (before, after))

@@ -1,0 +1,221 @@
+"""Compacting: a span of a history gives way to a typed record that is made from its originals.
+
+Rule: it is prepared when a request has left, never while one waits; whatever goes wrong in it, the history is sent as
+it was. What a model says of the span may be in the record, and the record does without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import structs
+
+from ctxgc.core import stub
+from ctxgc.core.block import Kind
+from ctxgc.core.cells import NewCell
+from ctxgc.core.collector import Edit
+from ctxgc.core.compaction import Item
+from ctxgc.core.heap import content_digest
+from ctxgc.core.nodes import Node
+from ctxgc.core.pacer import Pacer, Tariff
+from ctxgc.core.policy import Policy
+from ctxgc.core.record import Original, deterministic, with_items
+from ctxgc.core.record_text import render, whole
+from ctxgc.core.state import State
+from ctxgc.policies.compact import Compact
+from ctxgc.session.admission import Meter
+from ctxgc.session.collecting import Standing
+from ctxgc.session.cutting import cut
+from ctxgc.session.drafts import Draft, Span
+from ctxgc.session.kit import Kit
+from ctxgc.session.originals import Originals
+from ctxgc.session.reading import TOOL_NAME
+from ctxgc.session.transcribing import transcribed
+
+TAG = "summary"
+LARGE = 4_000
+"""Tokens above which a result is not shown again where a pointer to it has lost what it stood for."""
+DRAFTS = 8
+"""Histories for which a draft is kept ready."""
+SMALLEST = 400
+"""Tokens that any record may take."""
+
+
+@dataclass(slots=True)
+class Compacting:
+    """Prepares the compactions of one session. ``faults`` are why one could not be made."""
+
+    state: State
+    kit: Kit
+    pacer: Pacer
+    mint: Callable[[bytes], str]
+    terms: Compact | None
+    balance: Callable[[Callable[[str], int]], tuple[str, int]] = lambda _count: ("", -1)
+    _drafts: OrderedDict[int, Draft | None] = field(default_factory=OrderedDict)
+
+    def ready(self, head: int) -> Draft | None:
+        """What was prepared for the request after the one that ends at ``head``."""
+        return self._drafts.get(head)
+
+    def forget(self) -> None:
+        """Let go of what was prepared."""
+        self._drafts.clear()
+
+    def compactions(self, head: int) -> int:
+        """How often a history has been compacted."""
+        return sum(node.compacted is not None and node.compacted.upto == node.id for node in self.state.path(head))
+
+    def wanted(self, standing: Standing, tariff: Tariff, fresh: int = 0) -> tuple[str, int]:
+        """Why a history should be compacted, and up to which node (-1: as far as may be); empty for not at all."""
+        head = standing.head
+        if self.terms is None or tariff.binds_thinking or self.state.plain:
+            return "", -1
+        if self.compactions(head) >= self.terms.limit:
+            return "", -1
+        surplus = self.pacer.surplus(tariff, standing.tokens + fresh)
+        if surplus and sum(load.saved for load in standing.loads) < surplus:
+            full = tariff.window and standing.tokens + fresh > self.pacer.high * tariff.window
+            return ("window" if full else "quality"), -1
+        reached = self._milestone(head)
+        return ("milestone", reached) if reached >= 0 else ("", -1)
+
+    def preparing(
+        self, standing: Standing, texts: Originals, meter: Meter, tariff: Tariff, fresh: int = 0
+    ) -> Generator[None, None, Draft | None]:
+        """Make the draft for the request after the one that ends at ``standing.head``, in slices; None for none."""
+        trigger, until = self.wanted(standing, tariff, fresh)
+        span = self.span(standing.head, tariff, until) if trigger else None
+        draft = None
+        if span is not None:
+            draft = yield from self._draft(standing.head, span, trigger, texts, meter)
+        self._drafts.pop(standing.head, None)
+        self._drafts[standing.head] = draft
+        while len(self._drafts) > DRAFTS:
+            self._drafts.popitem(last=False)
+        return draft
+
+    def span(self, head: int, tariff: Tariff, until: int) -> Span | None:
+        """What of a history can go; None where it is not worth a record."""
+        assert self.terms is not None
+        terms, window = self.terms, tariff.window
+        limit = min((size for size in (int(window * self.pacer.low), self._quality()) if size), default=0)
+        tail = min(terms.tail, limit // 2) if limit else terms.tail
+        found = cut(self.state, head, tail, until)
+        least = min(terms.saving, limit // 4) if limit else terms.least
+        return found if found is not None and found.before >= max(least, 2 * _budget(terms, found)) else None
+
+    def originals(self, head: int, span: Span, texts: Originals) -> Generator[None, None, list[Original]]:
+        """The originals of a span, in order, in slices: of what stays in it, too."""
+        inside = [node for node in self.state.path(head) if node.id in {*span.dropped, *span.kept}]
+        found = yield from transcribed(self.state, inside, texts.message, self.mint)
+        stays = frozenset(span.kept)
+        return [replace(one, pinned=True) if one.node in stays else one for one in found]
+
+    def _draft(
+        self, head: int, span: Span, trigger: str, texts: Originals, meter: Meter
+    ) -> Generator[None, None, Draft | None]:
+        assert self.terms is not None
+        originals = yield from self.originals(head, span, texts)
+        path = self.state.path(head)
+        behind = path[self.state.nodes[span.upto].depth + 1 :]
+        items, resolved, by = said(self.state, path)
+        record = deterministic(originals, running=behind[0].role != "user", tokens=span.before)
+        record = with_items(record, items, resolved)
+        full = whole(record, originals).encode("utf-8", "replace")
+        handle = self.mint(hashlib.sha256(full).digest()[:16])
+        opening, told = self.balance(meter.count)
+        yield
+        text = render(record, handle=handle, budget=_budget(self.terms, span), count=meter.count, opening=opening)
+        messages = self._messages(head, span, behind[0], text, handle)
+        gone = frozenset(cell for number in span.dropped for cell in self.state.nodes[number].cells)
+        edits = tuple(self._pointers(behind, gone, texts, meter))
+        known = self.state.by_handle
+        handles = {one.handle: one.cell for one in originals if one.text and one.handle not in known}
+        draft = Draft(
+            span, trigger, self._since(trigger), messages, tuple(self._cells(messages, meter)), full, handle, handles,
+            edits, by, told,
+        )  # fmt: skip
+        return draft if draft.load().saved > 0 else None
+
+    def _quality(self) -> int:
+        return int(self.pacer.quality * self.pacer.low / self.pacer.high)
+
+    def _milestone(self, head: int) -> int:
+        """The newest node of a history up to which the host has said that something is done; -1 for none."""
+        made, path = self.state.node(head).compacted, self.state.path(head)
+        ends = {one.head for one in self.state.milestones}
+        found = next((node for node in reversed(path) if node.id in ends), None)
+        if found is None or (made is not None and found.depth <= self.state.nodes[made.upto].depth):
+            return -1
+        return found.id
+
+    def _since(self, trigger: str) -> int:
+        last = self.state.milestones[-1].head if self.state.milestones and trigger == "milestone" else -1
+        return self.state.node(last).turn if last >= 0 else 0
+
+    def _messages(self, head: int, span: Span, following: Node, text: str, handle: str) -> tuple[bytes, ...]:
+        """As a recall where the history offers the tool and the agent speaks next, else as words of the agent's."""
+        first = self.state.nodes[min(span.kept)] if span.kept else following
+        tool = (
+            TOOL_NAME if self.state.node(head).offer >= 0 and first.role not in ("user", "system", "developer") else ""
+        )
+        thinks = any(self.state.cells[cell].kind is Kind.THINKING for cell in self.state.nodes[span.following].cells)
+        return self.kit.codec.record(text, handle, tool, reasoning=thinks)
+
+    def _cells(self, messages: Sequence[bytes], meter: Meter) -> Iterator[NewCell]:
+        for raw in messages:
+            for block in self.kit.codec.decode(raw).blocks:
+                yield NewCell(
+                    str(block.kind), TAG, TOOL_NAME, meter.measure(block), content_digest(block.text), True,
+                    exact=meter.exact,
+                )  # fmt: skip
+
+    def _pointers(self, behind: Sequence[Node], gone: frozenset[int], texts: Originals, meter: Meter) -> Iterator[Edit]:
+        """What pointed to a result that goes is shown itself again, or says where it is."""
+        for node in behind:
+            for cell in node.cells:
+                edit = self.state.edits.get(cell)
+                if edit is not None and edit.of in gone:
+                    yield _restored(edit, texts(cell), meter)
+
+
+def said(state: State, path: Sequence[Node]) -> tuple[tuple[Item, ...], frozenset[int], str]:
+    """What models have said of a history: the items, the numbers of those that are done with, and which model.
+
+    Items are numbered in the order of the log; those of other histories keep their places, and say nothing.
+    """
+    here = {node.id for node in path}
+    items: list[Item] = []
+    resolved: set[int] = set()
+    by = ""
+    for summary in state.summaries:
+        if summary.upto in here:
+            items += summary.items
+            resolved |= set(summary.resolved)
+            by = summary.model if summary.items else by
+        else:
+            items += (structs.replace(item, field="") for item in summary.items)
+    return tuple(items), frozenset(resolved), by
+
+
+def _restored(edit: Edit, text: str, meter: Meter) -> Edit:
+    if edit.before <= LARGE:
+        shown, after = stub.defuse(text), edit.before
+    else:
+        shown = stub.note(edit.handle, "same output as an earlier one that is not shown any more")
+        after = meter.count(shown)
+    reason = "what it pointed to is not shown any more"
+    return replace(edit, policy="compaction", action="restore", reason=reason, text=shown, after=after, of=None)
+
+
+def _budget(terms: Compact, span: Span) -> int:
+    """Tokens that the record of a span may take."""
+    return max(min(terms.record, span.before // 4), SMALLEST)
+
+
+def terms_of(policies: Sequence[Policy]) -> Compact | None:
+    """The terms that the policies ask for; None where nothing is to be compacted."""
+    return next((policy for policy in policies if isinstance(policy, Compact)), None)

@@ -1,0 +1,68 @@
+"""What a session is told by its ledger: the opening balance where a window begins, and since then only what is new.
+
+Rule: the ledger is consulted at every turn, and each change is told once, at the end of the next request, where that
+costs no cache. A ledger that cannot be read delays and fails nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ctxgc.core import opening
+from ctxgc.core.books import News
+from ctxgc.core.state import State
+from ctxgc.session.kit import Kit
+
+if TYPE_CHECKING:
+    from ctxgc.ledger import Ledger
+
+SUMMARISER = "summariser"
+"""Who states the facts that are made from a record: what they say stood in the window, so they are no news."""
+
+ROOM = 1_500
+"""Tokens that a balance, or news, may take."""
+
+Told = tuple[str, int]
+"""A text for the model (empty: nothing is to be said), and the position in the ledger's log up to which it goes."""
+
+
+@dataclass(slots=True)
+class Telling:
+    """Reads the ledger of one session, if it has one. ``room`` is the tokens that what it tells may take."""
+
+    state: State
+    kit: Kit
+    key: bytes
+    room: int = ROOM
+    _ledger: Ledger | None = None
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The session's ledger; None where it has none."""
+        if self._ledger is None and self.kit.ledger is not None:
+            self._ledger = self.kit.ledger(self.key)
+        return self._ledger
+
+    def balance(self, count: Callable[[str], int]) -> Told:
+        """The opening balance, for a record. Pinned constraints are in the window as they came."""
+        ledger = self.ledger
+        if ledger is None or not ledger.books.current():
+            return "", self.state.told
+        return ledger.opening(self.room, count=count).text, ledger.version
+
+    def news(self, count: Callable[[str], int]) -> Told:
+        """What the next request is to tell."""
+        ledger, told = self.ledger, self.state.told
+        if ledger is None or ledger.version <= max(told, 0):
+            return "", told
+        if told < 0:
+            return self.balance(count)
+        found = _worth_telling(ledger.books.since(told))
+        text = opening.news(found, count, self.room) if found else ""
+        return text, ledger.version if text else told
+
+
+def _worth_telling(news: News) -> News:
+    return replace(news, posted=tuple(fact for fact in news.posted if fact.author != SUMMARISER))

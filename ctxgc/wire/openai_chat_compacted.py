@@ -1,0 +1,88 @@
+"""A compacted chat-completions history: the messages that stand in a span's place, news, and what may be left out.
+
+Rule: what stands for a span never has the role of the user or the system. News from the host's ledger come as a user's
+message, since no server refuses one at the end of a history.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from ctxgc.wire.openai_chat_history import NOWHERE, Fault, Message, faults, read
+from ctxgc.wire.openai_chat_rules import NO_USER, SYSTEM_ADDED, USER_TOUCHED, same_bytes
+
+ALTERED = "a message is neither one of those that came nor a changed tool result of theirs"
+SYSTEM_LEFT_OUT = "a system message was left out"
+CALL_ID = 9
+"""Characters of the id of a call of ours: Mistral takes no others."""
+_SYSTEM = ("system", "developer")
+
+
+def record(text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
+    """The messages for a record: the recall of ``handle`` by ``tool`` and what it gave, or else what an agent says.
+
+    ``reasoning`` says that the history's agent messages carry their reasoning, which some providers insist on.
+    """
+    said: dict[str, object] = {"role": "assistant", "content": text}
+    if tool:
+        call = {"name": tool, "arguments": json.dumps({"handle": handle}, separators=(",", ":"))}
+        said["content"] = ""
+        said["tool_calls"] = [{"id": handle[:CALL_ID], "type": "function", "function": call}]
+    if reasoning:
+        said["reasoning_content"] = " "
+    answer = ({"role": "tool", "tool_call_id": handle[:CALL_ID], "content": text},) if tool else ()
+    return tuple(_dump(message) for message in (said, *answer))
+
+
+def news(text: str) -> bytes:
+    """The message that tells news at the end of a history."""
+    return _dump({"role": "user", "content": text})
+
+
+def problems(before: Sequence[bytes], after: Sequence[bytes], ours: Sequence[bytes]) -> tuple[str, ...]:
+    """Why ``after`` may not be sent for the whole history ``before``, of which a span is left out: one sentence each.
+
+    ``ours`` are those of ``after`` that came from nowhere. All others must have come, in this order, with at most the
+    text of a tool result or reasoning changed; system messages and the first and last user message stay.
+    """
+    old = [read(raw) for raw in before]
+    new = [read(raw) for raw in after]
+    rules = {fault for fault, _ in faults(old)}
+    broken = (fault for fault in faults(new) if fault[0] not in rules)
+    found = dict.fromkeys(sentence for sentence, _ in (*broken, *_left(old, new, frozenset(ours))))
+    return tuple(found)
+
+
+def _left(old: Sequence[Message], new: Sequence[Message], ours: frozenset[bytes]) -> Iterator[Fault]:
+    theirs = [message for message in new if message.raw not in ours]
+    system = [message for message in old if message.role in _SYSTEM]
+    users = [message for message in old if message.role == "user"]
+    if not _stand(system, theirs):
+        yield SYSTEM_LEFT_OUT, NOWHERE
+    if sum(message.role in _SYSTEM for message in new) > len(system):
+        yield SYSTEM_ADDED, NOWHERE
+    if not _stand((*users[:1], *users[-1:]), theirs):
+        yield USER_TOUCHED, NOWHERE
+    if users and not any(message.role == "user" for message in theirs):
+        yield NO_USER, NOWHERE
+    places = iter(old)
+    if not all(any(_twin(one, message) for one in places) for message in theirs):
+        yield ALTERED, NOWHERE
+
+
+def _stand(wanted: Sequence[Message], theirs: Sequence[Message]) -> bool:
+    """Whether each message stands among those that are sent, byte for byte."""
+    raws = {message.raw for message in theirs}
+    return all(message.raw in raws or any(same_bytes(message.raw, other.raw) for other in theirs) for message in wanted)
+
+
+def _twin(old: Message, new: Message) -> bool:
+    """Whether one may stand for the other: the same bytes, or the same message with another text or reasoning."""
+    if old.raw == new.raw:
+        return True
+    return old.role == new.role and old.calls == new.calls and old.answer == new.answer and new.role != "user"
+
+
+def _dump(message: object) -> bytes:
+    return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()
