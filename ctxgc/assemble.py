@@ -10,18 +10,24 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ctxgc.core.journal import AnyEntry
 from ctxgc.core.pacer import Pacer
 from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
+from ctxgc.errors import ConfigError
 from ctxgc.session import Kit
+from ctxgc.session.kit import Summariser
+from ctxgc.session.watching import Watch
 from ctxgc.store import Store
 from ctxgc.tokens import Price, PriceTable, TokenDataUnavailable
 from ctxgc.tokens.measure import meter_for
 from ctxgc.tokens.tariffs import tariffs
 from ctxgc.wire.openai_chat import OpenAIChat
+
+if TYPE_CHECKING:
+    from ctxgc.ledger import Ledger
 
 _MODELS = 64
 
@@ -36,6 +42,9 @@ def make_kit(
     pacer: Pacer | None = None,
     *,
     recall: bool = False,
+    summariser: Summariser | None = None,
+    ledger: Callable[[bytes], Ledger] | None = None,
+    milestones: Sequence[Watch] = (),
 ) -> Kit:
     """A kit for chat completions with the real clock, random ids and the price table's prices."""
     return Kit(
@@ -50,7 +59,56 @@ def make_kit(
         tariff=_remembered(tariffs(prices())),
         pacer=pacer or Pacer(),
         recall=recall,
+        summariser=summariser,
+        ledger=ledger,
+        milestones=tuple(milestones),
     )
+
+
+def summariser_of(model: str) -> Summariser | None:
+    """Who is asked for a model's part of a record: ``session`` for the session's own model, ``off`` for nobody, or a
+    model as litellm names it."""
+    if model == "off":
+        return None
+    from ctxgc.summarise import litellm_asker
+
+    return Summariser(litellm_asker(), "" if model == "session" else model)
+
+
+def ledgers(store: Store, name: str = "") -> Callable[[bytes], Ledger]:
+    """The ledger of each session: the one of that name, shared by all, or (for no name) one of its own."""
+    from ctxgc.ledger import open_ledger
+
+    shared = open_ledger(store, name) if name else None
+    return lambda key: shared or open_ledger(store, f"session {key.hex()}")
+
+
+def watches(tables: Sequence[Mapping[str, object]]) -> tuple[Watch, ...]:
+    """The milestones that a configuration names: ``name``, ``site`` (a shell pattern for a tool with its arguments), and
+    one of ``quotes``, ``number_equals`` (with ``near``) and ``json_path_equals`` (a path, with ``value``).
+
+    Raises ``ConfigError``.
+    """
+    return tuple(map(_watch, tables))
+
+
+def _watch(table: Mapping[str, object]) -> Watch:
+    from ctxgc.ledger import json_path_equals, number_equals, quotes
+
+    given = dict(table)
+    name, site = str(given.pop("name", "")), str(given.pop("site", ""))
+    match given:
+        case {"quotes": str(text), **rest} if not rest:
+            seen = quotes(text)
+        case {"number_equals": int() | float() | str() as value, **rest} if rest.keys() <= {"near"}:
+            seen = number_equals(str(value), str(rest.get("near", "")))
+        case {"json_path_equals": str(path), "value": value, **rest} if not rest:
+            seen = json_path_equals(path, value)
+        case _:
+            raise ConfigError(f"milestone {name!r}: give one of quotes, number_equals (near), json_path_equals (value)")
+    if not (name and site):
+        raise ConfigError("a milestone needs a name and a site, such as run_tests(*)")
+    return Watch(name, site, seen)
 
 
 def _remembered(make: Callable[[str], T]) -> Callable[[str], T]:

@@ -10,14 +10,20 @@ import inspect
 import threading
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ctxgc.assemble import make_kit
+from ctxgc.background import Background
 from ctxgc.core.policy import Policy
 from ctxgc.errors import UnknownHandle
-from ctxgc.library import encode, finish, outgoing, request_body, settle
+from ctxgc.library import encode, finish, ledger_of, outgoing, request_body, settle, summariser_from
 from ctxgc.session import Prepared, Session, Sessions, drain
+from ctxgc.session.errands import Access
 from ctxgc.store import Store, open_store
+
+if TYPE_CHECKING:
+    from ctxgc.ledger import Ledger
+    from ctxgc.summarise import Asker
 
 Client = TypeVar("Client")
 _FIELDS = ("tools", "functions", "metadata", "prompt_cache_key")
@@ -29,13 +35,16 @@ def wrap(
     store: str | Store = "sqlite://",
     policies: Sequence[Policy] | str = "generational",
     tags: Mapping[str, str] | None = None,
+    ledger: str | Ledger | None = None,
+    summariser: str | Asker | None = "session",
 ) -> Client:
     """A copy of an OpenAI client (``OpenAI``, ``AsyncOpenAI`` or alike) whose completions are measured and collected.
 
     Conversations are told apart by the histories that are sent. Copies made by ``copy`` and ``with_options`` are
     wrapped too; ``parse`` and other helpers that do not call ``create`` go around ctxgc. The copy has an attribute
-    ``ctxgc`` with ``recall(handle)`` and ``flush()``. ``store``, ``policies`` and
-    ``tags`` are as for ``open_session``. Raises ``TypeError`` for what has no ``chat.completions.create``,
+    ``ctxgc`` with ``recall(handle)``, ``milestone(name)`` and ``flush()``. ``store``, ``policies``, ``tags`` and
+    ``ledger`` are as for ``open_session``, and so is ``summariser``; by default it is each conversation's own model,
+    asked where the client asks it, but not through the client. Raises ``TypeError`` for what has no ``chat.completions.create``,
     ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import preset
@@ -43,9 +52,17 @@ def wrap(
     if not callable(getattr(client, "copy", None)) or not hasattr(getattr(client, "chat", None), "completions"):
         raise TypeError(f"{type(client).__name__} is not an OpenAI client: it has no chat.completions")
     opened = open_store(store) if isinstance(store, str) else store
-    kit = make_kit(opened, preset(policies) if isinstance(policies, str) else policies, tags)
+    books = ledger_of(opened, ledger)
+    kit = make_kit(
+        opened,
+        preset(policies) if isinstance(policies, str) else policies,
+        tags,
+        summariser=summariser_from(summariser),
+        ledger=(lambda _key: books) if books else None,
+    )
     sessions = Sessions(kit)
-    calls = _Calls(sessions)
+    base, key = getattr(client, "base_url", ""), getattr(client, "api_key", "")
+    calls = _Calls(sessions, Access(str(base), key if isinstance(key, str) else ""))
     wrapped = _wrapped(client.copy(), calls)  # type: ignore[attr-defined]
     weakref.finalize(wrapped, finish, sessions, opened if isinstance(store, str) else None)
     return wrapped  # type: ignore[no-any-return]
@@ -78,6 +95,10 @@ class Books:
         """The content behind a stub's handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
         return self._calls.recall(handle)
 
+    def milestone(self, name: str) -> None:
+        """A sub-task of the conversation that was used last is done; see ``Conversation.milestone``."""
+        self._calls.milestone(name)
+
     def flush(self) -> None:
         """Wait until everything so far is on disk. Raises ``StoreError``."""
         self._calls.flush()
@@ -86,9 +107,10 @@ class Books:
 class _Calls:
     """Prepares and settles calls of any conversation, from any thread."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, access: Access) -> None:
         self._sessions = sessions
         self._lock = threading.Lock()
+        self._background = Background(self._lock, access)
 
     def prepare(self, messages: Sequence[Any], given: Mapping[str, Any]) -> tuple[list[Any], _Open | None]:
         """What to send, and what to settle; on any fault of ours, what came and nothing."""
@@ -111,6 +133,16 @@ class _Calls:
                     return session.recall(handle)
         raise UnknownHandle(f"no content here has the handle {handle!r}")
 
+    def milestone(self, name: str) -> None:
+        """End a period of the conversation that was used last."""
+        with self._lock:
+            session = next(reversed(tuple(self._sessions)), None)
+            if session is not None:
+                session.milestone(name)
+                session.admit()
+        if session is not None:
+            self._background.run(session)
+
     def flush(self) -> None:
         """Wait until everything so far is on disk."""
         with self._lock:
@@ -122,6 +154,7 @@ class _Calls:
         try:
             with self._lock:
                 settle(session, prepared, reply, error=error, stream=stream)
+            self._background.run(session)
         except Exception:  # the answer has been paid for; what could not be booked is missing in the journal
             pass
 

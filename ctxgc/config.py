@@ -78,6 +78,21 @@ class Config(BaseModel):
         bool,
         Field(description="Offer the model a tool to read back what was collected, if anything can be"),
     ] = True
+    summariser: Annotated[
+        str,
+        Field(
+            description="Which model has a part in records of what is compacted: session (its own), off, or one by name"
+        ),
+    ] = "session"
+    ledger: Annotated[
+        str, Field(description="A ledger that all sessions share, by name; by default each has one of its own")
+    ] = ""
+    milestones: Annotated[
+        tuple[dict[str, object], ...],
+        Field(
+            description="What ends a period by itself: [[milestones]] tables of name, site and what a result must show"
+        ),
+    ] = ()
     tags: Annotated[
         dict[str, str], Field(description='Tool-name patterns to sources: "search_*" = "web" tags retrieval:web')
     ] = {}
@@ -171,7 +186,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, object]:
     for name, value in environ.items():
         if name.startswith(PREFIX):
             key = name.removeprefix(PREFIX).lower()
-            found[key] = _value(name, value) if key in ("policies", "tags", "allowed_hosts") else value
+            found[key] = _value(name, value) if key in ("policies", "tags", "allowed_hosts", "milestones") else value
     return found
 
 

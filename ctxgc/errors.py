@@ -34,3 +34,15 @@ class UnknownHandle(CtxgcError):
     """No content has that handle in that session (or it belongs to another: the answer is the same)."""
 
     exit_code = 4
+
+
+class LedgerError(CtxgcError):
+    """A ledger refuses: a booking that breaks its rules, a close that does not agree, pins that do not fit."""
+
+    exit_code = 6
+
+
+class NotVerified(LedgerError):
+    """A verifier did not find in a voucher what was expected of it: the line says what, and what was found."""
+
+    exit_code = 6

@@ -9,21 +9,32 @@ from __future__ import annotations
 import json
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
 
-from ctxgc.assemble import make_kit
+from ctxgc.assemble import make_kit, summariser_of
+from ctxgc.background import Background
+from ctxgc.core.bookings import Period
 from ctxgc.core.journal import Settlement
 from ctxgc.core.policy import Policy
 from ctxgc.core.spans import elements, find
 from ctxgc.core.state import State
 from ctxgc.session import Kit, Prepared, Session, drain
+from ctxgc.session.kit import Summariser
 from ctxgc.session.reading import Asked, excerpt
 from ctxgc.store import Store, open_store
+
+if TYPE_CHECKING:
+    from ctxgc.ledger import Ledger
+    from ctxgc.summarise import Asker
+
+OWN = "own"
+"""The model that an application's own summariser is asked for: it knows better."""
 
 Messages = Sequence[Any]
 """Messages as the application has them: dictionaries, or the objects that its client library returns."""
@@ -35,12 +46,17 @@ class Conversation:
     ``prepare`` is called with the messages before each model call, ``settle`` with the reply after it.
     """
 
-    def __init__(self, session: Session, store: Store, model: str, *, owns_store: bool) -> None:
+    def __init__(
+        self, session: Session, store: Store, model: str, *, owns_store: bool, ledger: Ledger | None = None
+    ) -> None:
         self._current = [session]
         self._store = store
         self._owns_store = owns_store
         self._model = model
         self._lock = threading.RLock()
+        self._background = Background(self._lock)
+        self._ledger = ledger
+        self._advice = ""
         self._last: Prepared | None = None
         # A program may end without closing: what its last call left on the way to the disk must get there.
         self._finish = weakref.finalize(self, finish, self._current, store if owns_store else None)
@@ -60,6 +76,31 @@ class Conversation:
     def id(self) -> str:
         """The session's key in the store, in hex: what ``ctxgc profile --session`` takes."""
         return self._session.key.hex()
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The ledger that it was opened with."""
+        return self._ledger
+
+    @property
+    def new_window_advised(self) -> str:
+        """The opening balance for a new window, since the last prepared history was compacted as often as may be; empty
+        while it can go on."""
+        return self._advice
+
+    def milestone(self, name: str) -> Period | None:
+        """A sub-task is done: close the ledger's period, if there is a ledger, and let what led there be compacted.
+
+        Raises ``LedgerError`` where a critical fact does not agree with its voucher or live file, and says which.
+        """
+        with self._lock:
+            closed = self._session.milestone(name)
+            self._session.admit()
+        self._background.run(self._session, self._is_current(self._session))
+        return closed
+
+    def _is_current(self, session: Session) -> Callable[[], bool]:
+        return lambda: self._session is session
 
     def prepare(
         self,
@@ -88,6 +129,7 @@ class Conversation:
                 self._current[0] = _reopened(self._session.key, self._session.kit, self._session)
             raws = [encode(_marked(message, tags.get(at), at in pins)) for at, message in enumerate(messages)]
             self._last = self._session.prepare(request_body(raws, model, {"tools": tools} if tools else {}))
+            self._advice = self._last.new_window_advised
             return outgoing(messages, self._last.body)
         except Exception as error:  # fail open: what JSON cannot hold is for the client library to refuse
             if self._last is None:
@@ -101,6 +143,7 @@ class Conversation:
             if self._last is not None:
                 settle(self._session, self._last, b"" if reply is None else encode(reply), error=error)
                 self._last = None
+        self._background.run(self._session, self._is_current(self._session))
 
     def recall(self, handle: str, lines: tuple[int, int] | None = None, search: str = "") -> str:
         """The content behind a stub's handle, exactly as it came. Raises ``UnknownHandle``.
@@ -114,6 +157,7 @@ class Conversation:
 
     def close(self) -> None:
         """Wait until all is on disk, and let go of a store that was opened here. Raises ``StoreError``."""
+        self._background.wait()
         with self._lock:
             self._finish.detach()
             try:
@@ -138,20 +182,44 @@ def open_session(
     store: str | Store = "sqlite://",
     policies: Sequence[Policy] | str = "generational",
     tags: Mapping[str, str] | None = None,
+    ledger: str | Ledger | None = None,
+    summariser: str | Asker | None = None,
 ) -> Conversation:
     """Open a conversation. With a ``name`` and a ``store`` on disk it goes on where it was, also after a crash.
 
     ``store`` is a URL or an open store; by default one in memory. ``policies`` is a preset's name or policies in order.
     ``tags`` maps patterns of tool names to sources: their results are tagged ``retrieval:<source>``.
+    ``ledger`` is an open ledger, or the name of one in the store: it is consulted at every turn, and what is posted in it
+    is told to the model. ``summariser`` is a model as litellm names it, or a callable: it has a part in the records of
+    spans that are compacted; without one, they hold what code can tell.
     Raises ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import preset
     from ctxgc.session.identity import Identity, scope_of
 
     opened = open_store(store) if isinstance(store, str) else store
-    kit = make_kit(opened, preset(policies) if isinstance(policies, str) else policies, tags)
+    books = ledger_of(opened, ledger)
+    kit = make_kit(
+        opened,
+        preset(policies) if isinstance(policies, str) else policies,
+        tags,
+        summariser=summariser_from(summariser),
+        ledger=(lambda _key: books) if books else None,
+    )
     key = scope_of(b"in process", Identity(name or uuid4().hex))
-    return Conversation(_reopened(key, kit), opened, model, owns_store=isinstance(store, str))
+    return Conversation(_reopened(key, kit), opened, model, owns_store=isinstance(store, str), ledger=books)
+
+
+def ledger_of(store: Store, given: str | Ledger | None) -> Ledger | None:
+    """The ledger that was given, by its name or open; None for none."""
+    from ctxgc.ledger import open_ledger
+
+    return open_ledger(store, given) if isinstance(given, str) else given
+
+
+def summariser_from(given: str | Asker | None) -> Summariser | None:
+    """The summariser that was given, by its model's name or as a callable; None for none."""
+    return summariser_of(given) if isinstance(given, str) else Summariser(given, OWN) if given else None
 
 
 def settle(session: Session, prepared: Prepared, reply: bytes, *, error: str = "", stream: bool = False) -> None:
@@ -181,9 +249,11 @@ def outgoing(messages: Messages, sent: bytes) -> list[Any]:
     """The messages of a body as it is sent: those that were not changed are the objects that came in."""
     found = find(sent, ("messages",))
     history = found.of(sent) if found else b"[]"
+    came: dict[bytes, deque[Any]] = {}
+    for message in messages:
+        came.setdefault(encode(message), deque()).append(message)
     parts = (span.of(history) for span in elements(history))
-    pairs = zip(messages, parts, strict=True)
-    return [message if encode(message) == part else json.loads(part) for message, part in pairs]
+    return [came[part].popleft() if came.get(part) else json.loads(part) for part in parts]
 
 
 def encode(value: Any) -> bytes:

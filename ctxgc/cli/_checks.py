@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import cast
 
 from ctxgc.cli._journals import codec_of, journal
+from ctxgc.core.bookings import AnyBooking
 from ctxgc.core.collector import Edit
 from ctxgc.core.heap import content_digest
-from ctxgc.core.journal import AnyEntry, Collection, Open
+from ctxgc.core.journal import AnyEntry, Collection, Open, kind
 from ctxgc.core.state import State
 from ctxgc.errors import CtxgcError
 from ctxgc.session.originals import content, disagreements
@@ -49,6 +50,8 @@ def check_session(store: Store, key: bytes) -> Iterator[Finding]:
 def _unfit(seq: int, entry: AnyEntry, state: State, blobs: Store) -> Iterator[str]:
     if seq == 0 and not isinstance(entry, Open):
         yield "The journal does not begin with an opening."
+    elif isinstance(entry, AnyBooking):
+        yield f"A {kind(entry)} belongs into a ledger and not into the journal of a session."
     elif isinstance(entry, Collection):
         for edit in entry.edits:
             yield from _lost(edit, state, blobs)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from ctxgc.cli._booked import booked
 from ctxgc.cli._output import shorten
+from ctxgc.core.compaction import Compaction, Milestone, Summary
 from ctxgc.core.journal import (
     Allocation,
     AnyEntry,
@@ -49,14 +51,21 @@ def describe(entry: AnyEntry, state: State, numbers: Mapping[bytes, int]) -> str
         case Insertion(void=True):
             return f"{_call(entry.call, numbers)}: a recall of the model's was refused by the provider and taken back"
         case Insertion():
-            tokens = sum(cell.tokens for cell in entry.cells)
-            return f"{_call(entry.call, numbers)}: a recall of the model's stands in its history, {tokens:,} tokens"
+            return f"{_call(entry.call, numbers)}: {_insertion(entry)}"
+        case Compaction():
+            return f"{_call(entry.call, numbers)}: {_compaction(entry)}"
+        case Summary():
+            return _summary(entry)
+        case Milestone():
+            return f"the host declares done: {shorten(entry.name, _SITE)}"
         case Bypass():
             return f"{_call(entry.call, numbers)} went on unchanged ({entry.size:,} bytes): {entry.reason}"
         case Gap():
             return f"{entry.calls} calls were stored late or not at all: {entry.reason}"
         case Recovery():
             return f"{_call(entry.call, numbers)} was never settled: the process ended in between"
+        case _:
+            return booked(entry)
 
 
 def _call(call: bytes, numbers: Mapping[bytes, int]) -> str:
@@ -103,6 +112,25 @@ def _collection(entry: Collection, state: State) -> str:
     )
     more = f", and {len(entry.edits) - _EDITS} more" if len(entry.edits) > _EDITS else ""
     return f"{entry.generation}, {before:,} tokens to {after:,}: {', '.join(some)}{more}"
+
+
+def _insertion(entry: Insertion) -> str:
+    what = "news of the ledger stand" if entry.told >= 0 else "a recall of the model's stands"
+    return f"{what} in its history, {sum(cell.tokens for cell in entry.cells):,} tokens"
+
+
+def _compaction(entry: Compaction) -> str:
+    span = f"what stands behind node {entry.after} up to node {entry.upto}"
+    by = f" with the help of {entry.by}" if entry.by else ""
+    figures = f"{entry.before:,} tokens to {entry.tokens:,}"
+    return f"{span} compacted ({entry.trigger}){by}, {figures}, the record is {entry.handle}"
+
+
+def _summary(entry: Summary) -> str:
+    items = f"{len(entry.items)} items, {sum(item.stands for item in entry.items)} with a quote that stands"
+    figures = f"{entry.attempts} attempts, {entry.input:,} tokens in, {entry.output:,} out"
+    span = f"nodes behind {entry.after} up to {entry.upto}"
+    return f"{entry.model or 'no model'} on {span}: {shorten(entry.outcome)}; {items}; {figures}"
 
 
 def _settlement(entry: Settlement) -> str:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from ctxgc.cli._ledgers import SHORT as SHORT
+from ctxgc.cli._ledgers import is_ledger
 from ctxgc.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from ctxgc.wire.codec import Codec
 
 F = TypeVar("F", bound=Callable[..., object])
-SHORT = 12
-"""Hex digits of a session's key that are shown; any unambiguous beginning is accepted."""
 
 
 def store_option(function: F) -> F:
@@ -43,10 +43,37 @@ def opened(flag: str | None) -> Iterator[Store]:
         store.close()
 
 
+def sessions(store: Store) -> list[SessionRow]:
+    """The sessions of a store, oldest first: its logs without the ledgers among them."""
+    return [row for row in store.sessions() if not is_ledger(store, row)]
+
+
 def find_session(store: Store, prefix: str) -> SessionRow:
     """The session whose key begins with these hex digits. Raises ``InputError`` for none or several."""
+    begun = _begun(store, prefix)
+    found = [row for row in begun if not is_ledger(store, row)]
+    if begun and not found:
+        raise InputError(f"{prefix!r} is a ledger and no session: `ctxgc ledger --help` says what shows it")
+    return _only(found, prefix)
+
+
+def find_log(store: Store, named: str) -> SessionRow:
+    """The session or ledger whose key begins with these hex digits, or the ledger of that name.
+
+    Raises ``InputError`` for none or several.
+    """
+    from ctxgc.ledger.log import key_of
+
+    named_so = [row for row in store.sessions() if row.key == key_of(named)]
+    return _only([*_begun(store, named), *named_so], named)
+
+
+def _begun(store: Store, prefix: str) -> list[SessionRow]:
     wanted = prefix.lower()
-    found = [row for row in store.sessions() if wanted and row.key.hex().startswith(wanted)]
+    return [row for row in store.sessions() if wanted and row.key.hex().startswith(wanted)]
+
+
+def _only(found: list[SessionRow], prefix: str) -> SessionRow:
     if len(found) == 1:
         return found[0]
     if not found:

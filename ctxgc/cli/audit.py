@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxgc.cli._journals import SHORT, codec_of, find_session, journal, opened, store_option
-from ctxgc.cli._output import as_json, progress, say, when
+from ctxgc.cli._journals import SHORT, codec_of, find_log, find_session, journal, opened, store_option
+from ctxgc.cli._ledgers import is_ledger, ledgers, title
+from ctxgc.cli._output import as_json, say, when
 
 if TYPE_CHECKING:
     from ctxgc.core.journal import AnyEntry
-    from ctxgc.store import Finding, Store, Stored, Tip
+    from ctxgc.store import Store, Stored, Tip
 
+    Line = tuple[Stored, AnyEntry, str]
 
 @click.group()
 def command() -> None:
@@ -34,38 +36,25 @@ def command() -> None:
 @click.option("--held", metavar="TIP", help="A tip printed by an earlier verify: nothing up to it may have changed.")
 @click.option("--json", "json_", is_flag=True, help="One JSON document (schema ctxgc.audit.verify/1).")
 def verify(store: str | None, held: str | None, json_: bool) -> None:
-    """Hash everything again, fold every journal, and rebuild every request to the byte.
+    """Hash everything again, fold every journal, rebuild every request to the byte, and hold every fact of a ledger
+    against its voucher.
 
     Exit code 0: all agrees; 1: each thing that does not is named. The tip in the last line, kept elsewhere, later
     proves that nothing was cut off or rewritten before it: give it back with --held.
     """
+    from ctxgc.cli._audited import audited, line, report, verdict
+
     tip = _held(held)
     with opened(store) as found:
-        findings, sessions = _verify(found, tip)
-        now = found.tip()
+        whole = audited(found, tip)
     if json_:
-        as_json(_report(findings, sessions, now))
+        as_json(report(whole))
     else:
-        for finding in findings:
-            say(_line(finding))
-        verdict = f"{len(findings)} findings" if findings else "ok: everything agrees, every request rebuilds"
-        say(f"{verdict}; {sessions} sessions; tip {_tip(now)}")
-    if findings:
+        for finding in whole.findings:
+            say(line(finding, whole.ledgers))
+        say(verdict(whole))
+    if whole.findings:
         click.get_current_context().exit(1)
-
-
-def _verify(store: Store, held: Tip | None) -> tuple[list[Finding], int]:
-    """All findings, and how many sessions were looked at."""
-    from ctxgc.cli._checks import check_session
-
-    with progress("hashing") as tell:
-        findings = list(store.verify(tell, held=held))
-    rows = store.sessions()
-    with progress("rebuilding") as tell:
-        for number, row in enumerate(rows, 1):
-            findings += check_session(store, row.key)
-            tell(number, len(rows))
-    return findings, len(rows)
 
 
 def _held(text: str | None) -> Tip | None:
@@ -83,28 +72,6 @@ def _held(text: str | None) -> Tip | None:
     return tip
 
 
-def _tip(tip: Tip) -> str:
-    return f"{tip.number}:{tip.digest.hex()}"
-
-
-def _line(finding: Finding) -> str:
-    where = [f"session {finding.session[:SHORT]}"] if finding.session else []
-    where += [f"entry {finding.seq}"] if finding.seq is not None else []
-    where += [finding.ref] if finding.ref and not finding.session else []
-    return f"{finding.kind}: {', '.join(where)}{': ' if where else ''}{finding.detail}"
-
-
-def _report(findings: list[Finding], sessions: int, tip: Tip) -> dict[str, object]:
-    keys = ("kind", "session", "seq", "ref", "detail")
-    return {
-        "schema": "ctxgc.audit.verify/1",
-        "ok": not findings,
-        "sessions": sessions,
-        "tip": _tip(tip),
-        "findings": [{key: getattr(finding, key) for key in keys} for finding in findings],
-    }
-
-
 @command.command("show")
 @click.argument("session")
 @click.option("--call", type=click.IntRange(1), help="Only the entries of this request, counted from 1.")
@@ -120,26 +87,28 @@ def _report(findings: list[Finding], sessions: int, tip: Tip) -> dict[str, objec
 def show_(
     session: str, call: int | None, seq: int | None, body: tuple[str, int] | None, json_: bool, store: str | None
 ) -> None:
-    """Show the journal of a session, an entry a line.
+    """Show the journal of a session or ledger, an entry a line.
 
-    SESSION is any unambiguous beginning of an id that `ctxgc sessions` lists.
+    SESSION is any unambiguous beginning of an id that `ctxgc sessions` lists, or the name of a ledger, such as main.
     """
     with opened(store) as found:
-        key = find_session(found, session).key
         if body is not None:
-            _body(found, key, *body)
+            _body(found, find_session(found, session).key, *body)
             return
-        lines = _entries(found, key, call, seq)
+        row = find_log(found, session)
+        key, name = row.key, ledgers(found)[row.key] if is_ledger(found, row) else None
+        lines = _entries(found, key, call, seq) if name is None else _bookings(found, key, name, call, seq)
     if json_:
-        as_json({"schema": "ctxgc.audit.show/1", "session": key.hex(), "entries": [_entry(*line) for line in lines]})
+        entries = [_entry(*line) for line in lines]
+        as_json({"schema": "ctxgc.audit.show/1", "session": key.hex(), "ledger": name, "entries": entries})
     elif seq is not None:
         say(lines[0][2])
         click.echo(json.dumps(json.loads(lines[0][0].body), indent=2))
     else:
-        _table(key, lines)
+        _table(f"{title(name)}, {key.hex()}" if name else f"session {key.hex()}", lines)
 
 
-def _entries(store: Store, key: bytes, call: int | None, seq: int | None) -> list[tuple[Stored, AnyEntry, str]]:
+def _entries(store: Store, key: bytes, call: int | None, seq: int | None) -> list[Line]:
     """The entries asked for, each with what it says. Raises ``InputError`` if there are none."""
     from ctxgc.cli._entries import describe
     from ctxgc.core.journal import Allocation
@@ -148,7 +117,7 @@ def _entries(store: Store, key: bytes, call: int | None, seq: int | None) -> lis
 
     state = State()
     numbers: dict[bytes, int] = {}
-    found: list[tuple[Stored, AnyEntry, str]] = []
+    found: list[Line] = []
     for stored, entry in journal(store, key):
         state.apply(entry)
         if isinstance(entry, Allocation):
@@ -161,15 +130,36 @@ def _entries(store: Store, key: bytes, call: int | None, seq: int | None) -> lis
     return found
 
 
+def _bookings(store: Store, key: bytes, name: str, call: int | None, seq: int | None) -> list[Line]:
+    """The entries of a ledger that are asked for, each with what it says and, if it does not count, why not."""
+    from ctxgc.cli._entries import describe
+    from ctxgc.cli._ledger_checks import taken
+    from ctxgc.core.state import State
+    from ctxgc.errors import InputError
+
+    if call is not None:
+        raise InputError(f"{title(name)} has entries and no requests: pick one with --seq")
+    found: list[Line] = []
+    number = 0
+    for number, (stored, entry, why) in enumerate(taken(journal(store, key)), 1):
+        if seq in (None, stored.seq):
+            what = describe(entry, State(), {})
+            found.append((stored, entry, f"{what} (REFUSED: {why})" if why else what))
+    if not found:
+        raise InputError(f"{title(name)} has no such entry: it has {number}")
+    return found
+
+
 def _entry(stored: Stored, entry: AnyEntry, what: str) -> dict[str, object]:
     document = json.loads(stored.body)
     return {"seq": stored.seq, "at": when(entry.at), "kind": stored.kind, "what": what, "entry": document}
 
 
-def _table(key: bytes, lines: list[tuple[Stored, AnyEntry, str]]) -> None:
-    say(f"session {key.hex()}")
+def _table(heading: str, lines: list[Line]) -> None:
+    say(heading)
+    width = max(10, *(len(stored.kind) for stored, _, _ in lines))
     for stored, entry, what in lines:
-        say(f"{stored.seq:>5}  {when(entry.at)}  {stored.kind:<10}  {what}")
+        say(f"{stored.seq:>5}  {when(entry.at)}  {stored.kind:<{width}}  {what}")
 
 
 def _body(store: Store, key: bytes, which: str, call: int) -> None:

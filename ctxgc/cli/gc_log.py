@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxgc.cli._journals import SHORT, find_session, journal, opened, store_option
+from ctxgc.cli._journals import SHORT, find_session, journal, opened, sessions, store_option
 from ctxgc.cli._output import as_json, progress, say, when
 from ctxgc.cli._turns import amount
 
@@ -56,7 +56,7 @@ def command(session: str | None, all_: bool, eden: bool, json_: bool, store: str
 def _rows(store: Store, session: str | None, all_: bool) -> Sequence[SessionRow]:
     if session:
         return [find_session(store, session)]
-    rows = store.sessions()
+    rows = sessions(store)
     return rows if all_ else rows[-1:]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxgc.cli._journals import SHORT, journal, newest, opened, store_option
+from ctxgc.cli._journals import SHORT, journal, newest, opened, sessions, store_option
 from ctxgc.cli._output import Table, as_json, progress, say, show, when
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def command(store: str | None, json_: bool) -> None:
       ctxgc audit show 3fa2
     """
     with opened(store) as found, progress("reading sessions") as tell:
-        rows = found.sessions()
+        rows = sessions(found)
         lines = []
         for number, row in enumerate(rows, 1):
             lines.append(_line(found, row))

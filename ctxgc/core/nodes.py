@@ -18,7 +18,8 @@ Tally = Mapping[str, int]
 @dataclass(frozen=True, slots=True)
 class Compacted:
     """A span of a history that is not sent: the nodes from ``following``, behind ``after``, up to ``upto``, but for
-    those ``kept``. ``messages`` stand in its place, and ``cells`` are theirs."""
+    those ``kept``. ``messages`` stand in its place, and ``cells`` are theirs. ``number`` counts (from 1) how often the
+    history has been compacted."""
 
     after: int
     following: int
@@ -26,6 +27,7 @@ class Compacted:
     kept: frozenset[int]
     messages: tuple[bytes, ...]
     cells: tuple[int, ...]
+    number: int = 1
 
 
 @dataclass(frozen=True, slots=True)

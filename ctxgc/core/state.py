@@ -65,6 +65,7 @@ class State(History):
         self.uncached = 0
         self.milestones: list[Milestone] = []
         self.summaries: list[Summary] = []
+        self.outcomes: list[str] = []
         self.records: dict[int, bytes] = {}
         self.told = -1
 
@@ -83,7 +84,7 @@ class State(History):
                 self._settle(entry)
             case Recovery():
                 self.unsettled.pop(entry.call, None)
-            case Recall(found=True):
+            case Recall(found=True) if entry.cell >= 0:
                 self.resurrected[entry.cell] = self.resurrected.get(entry.cell, 0) + 1
                 self.marked += 1
             case Insertion():
@@ -92,9 +93,9 @@ class State(History):
                 self._compact(entry)
             case Milestone():
                 self.milestones.append(entry)
-            case Summary():
-                self.summaries.append(entry)
                 self.marked += 1
+            case Summary():
+                self._say(entry)
             case Bypass(plain=True):
                 self._take_back()
             case _:
@@ -223,6 +224,14 @@ class State(History):
         if texts:
             self._retally(min(texts))
 
+    def _say(self, entry: Summary) -> None:
+        """Take what a model said. Pieces of one span, which were asked about together, have one outcome."""
+        if self.summaries and self.summaries[-1].at == entry.at and self.outcomes[-1:] == [self.summaries[-1].outcome]:
+            self.outcomes.pop()
+        self.summaries.append(entry)
+        self.outcomes.append(entry.outcome)
+        self.marked += 1
+
     def _compact(self, entry: Compaction) -> None:
         """Histories through a node are sent without a span of theirs, and with a record in its place."""
         path = self.path(entry.upto)
@@ -231,7 +240,11 @@ class State(History):
         turn = self.nodes[entry.upto].turn
         cells = tuple(self._ours(cell, entry.after, turn) for cell in entry.cells)
         following = path[self.nodes[entry.after].depth + 1].id
-        made = Compacted(entry.after, following, entry.upto, frozenset(entry.kept), entry.messages, cells)
+        if not entry.by:  # nobody was asked about it
+            self.outcomes.append("")
+        earlier = self.nodes[entry.upto].compacted
+        number = earlier.number + 1 if earlier else 1
+        made = Compacted(entry.after, following, entry.upto, frozenset(entry.kept), entry.messages, cells, number)
         self.nodes[entry.upto] = replace(self.nodes[entry.upto], compacted=made)
         self.by_handle.update(entry.handles)
         if entry.handle not in self.by_handle:

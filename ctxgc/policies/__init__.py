@@ -35,6 +35,7 @@ _PRESETS: Mapping[str, tuple[_Table, ...]] = {
         {"name": "reasoning", "idle": 2},
         {"name": "generational"},
         {"name": "budget"},
+        {"name": "compact"},
     ),
     "aggressive": (
         {"name": "dedup"},
@@ -53,6 +54,7 @@ _PRESETS: Mapping[str, tuple[_Table, ...]] = {
             "density": 0.1,
         },
         {"name": "budget"},
+        {"name": "compact"},
     ),
 }
 

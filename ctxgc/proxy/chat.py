@@ -19,6 +19,7 @@ import aiohttp
 from ctxgc.core.spans import Malformed
 from ctxgc.proxy.chores import Chores
 from ctxgc.proxy.encoding import TooLarge, Undecodable, decode
+from ctxgc.proxy.errands import in_thread
 from ctxgc.proxy.exchange import ClientGone, Exchange
 from ctxgc.proxy.headers import stored, to_upstream
 from ctxgc.proxy.relay import Copy, Relayed, relay
@@ -27,6 +28,7 @@ from ctxgc.proxy.slices import in_slices
 from ctxgc.proxy.tickets import Ticket, settlement
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.session import Prepared, Session, Sessions
+from ctxgc.session.errands import NOBODY
 from ctxgc.session.reading import TOOL_NAME
 from ctxgc.session.recalling import Refused
 from ctxgc.telemetry import Figures
@@ -94,6 +96,7 @@ class Chat:
                 headers = [(name, value) for name, value in headers if name.lower() != b"content-encoding"]
             found = await in_slices(self._sessions.finding(exchange.headers, text, exchange.query))
             session = found.session
+            self._chores.errands.reach(session, self._upstream.access(exchange.path, exchange.headers))
             async with self._lock(session):
                 prepared = await in_slices(session.preparing(text, found.resumed))
         except (Malformed, Undecodable) as error:
@@ -191,6 +194,14 @@ class Chat:
         await self._admit(ticket)
         durable = ticket.session.durable(ticket.prepared.call)
         return durable is not None and await in_time(durable)
+
+    async def milestone(self, session: Session, name: str) -> str:
+        """A sub-task of a session is done; why its period could not be closed (empty: it is)."""
+        async with self._lock(session):
+            closing = session.closing(name)
+        ran = await in_thread(closing, NOBODY)
+        await self._chores.errands.book(session, ran)
+        return ran.fault
 
     async def _settle(
         self, ticket: Ticket, relayed: Relayed | None, unanswered: str, asking: Asking | None = None

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Generator
 from time import perf_counter
 
+from ctxgc.proxy.errands import Errands
 from ctxgc.session import Session
 
 SLICE = 0.002
@@ -21,6 +22,7 @@ class Chores:
 
     def __init__(self, lock: Callable[[Session], asyncio.Lock], failed: Callable[[str], None]) -> None:
         self._lock, self._failed = lock, failed
+        self.errands = Errands(lock, self.soon, failed)
         self._tasks: set[asyncio.Future[None]] = set()
 
     def soon(self, session: Session) -> None:
@@ -33,6 +35,7 @@ class Chores:
         try:
             while True:
                 if not await self._slice(session):
+                    self.errands.run(session)
                     return
                 await asyncio.sleep(0)
         except Exception as error:  # fail open: what was not done now is done with the next request, or not at all

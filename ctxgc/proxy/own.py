@@ -1,21 +1,32 @@
 """ctxgc's own paths: health, metrics, and a list of sessions. Off the hot path, so with starlette.
 
-Rule: only what holds no content is shown here: counts, hashes and times.
+Rule: only what holds no content is shown here: counts, hashes and times. What changes anything is no simple request.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from ctxgc.session import Sessions
+from ctxgc.session import Session, Sessions
 from ctxgc.telemetry import Figures
 from ctxgc.telemetry.prometheus import render
 
+LONGEST = 16 * 1024
+"""Bytes of a body that is read here."""
 
-def make_own(sessions: Sessions, figures: Figures) -> Starlette:
+Milestone = Callable[[Session, str], Awaitable[str]]
+"""Ends a period of a session under a name; says why not (empty: it is done)."""
+
+
+def make_own(sessions: Sessions, figures: Figures, milestone: Milestone) -> Starlette:
     """The application that answers ctxgc's own paths."""
 
     async def healthz(request: Request) -> Response:
@@ -32,10 +43,55 @@ def make_own(sessions: Sessions, figures: Figures) -> Starlette:
         ]
         return JSONResponse({"schema": "ctxgc.live/1", "sessions": rows})
 
+    async def reached(request: Request) -> Response:
+        name = await _name(request)
+        session = _session(sessions, request.path_params["session"])
+        fault = await milestone(session, name)
+        if fault:
+            return JSONResponse({"error": {"message": fault, "type": "ctxgc_period_open"}}, 409)
+        return JSONResponse({"schema": "ctxgc.milestone/1", "session": session.key.hex(), "milestone": name})
+
     return Starlette(
+        exception_handlers={HTTPException: _refused},
         routes=[
             Route("/healthz", healthz),
             Route("/metrics", metrics),
             Route("/ctxgc/sessions", live),
-        ]
+            Route("/ctxgc/sessions/{session}/milestone", reached, methods=["POST"]),
+        ],
     )
+
+
+async def _name(request: Request) -> str:
+    """The name of a milestone in a request's body. A page of another origin cannot send one: browsers ask before they
+    send JSON, and are not answered."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise HTTPException(415, "send JSON: content-type: application/json")
+    if "origin" in request.headers:
+        raise HTTPException(403, "a page of another origin may not do this")
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST:
+            raise HTTPException(413, f"the body is larger than {LONGEST} bytes")
+    try:
+        return msgspec.json.decode(body, type=_Milestone).name
+    except msgspec.MsgspecError:
+        raise HTTPException(400, 'send {"name": "what is done"}') from None
+
+
+class _Milestone(msgspec.Struct, forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+
+
+def _session(sessions: Sessions, wanted: str) -> Session:
+    """The live session whose key begins so, if there is only one."""
+    found = [session for session in sessions if session.key.hex().startswith(wanted)] if len(wanted) >= 8 else []
+    if len(found) != 1:
+        raise HTTPException(404, "no live session has that id: see /ctxgc/sessions")
+    return found[0]
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": {"message": error.detail, "type": "ctxgc_refused"}}, error.status_code)

@@ -16,7 +16,7 @@ from types import FrameType
 
 import uvicorn
 
-from ctxgc.assemble import make_kit, prices
+from ctxgc.assemble import ledgers, make_kit, prices, summariser_of, watches
 from ctxgc.config import Config, default_store
 from ctxgc.core.policy import Policy
 from ctxgc.errors import BindError, ConfigError
@@ -51,12 +51,16 @@ async def running(
     try:
         figures = Figures(prices(), lambda: len(sessions), store.size)
         recall = config.recall and bool(policies)
-        kit = make_kit(store, policies, config.tags, figures.observe, config.pacer(), recall=recall)
+        kit = make_kit(
+            store, policies, config.tags, figures.observe, config.pacer(), recall=recall,
+            summariser=summariser_of(config.summariser), ledger=ledgers(store, config.ledger),
+            milestones=watches(config.milestones),
+        )  # fmt: skip
         sessions = Sessions(kit)
         async with Upstream(config.upstream) as upstream:
             strict = config.audit == "strict"
             chat = Chat(upstream, sessions, figures, strict=strict, limit=config.body_limit)
-            own = make_own(sessions, figures)
+            own = make_own(sessions, figures, chat.milestone)
             hosts = (config.host, *config.allowed_hosts)
             app = Proxy(upstream, chat, own, figures, hosts=hosts, limit=config.body_limit)
             server = uvicorn.Server(_server_config(app))

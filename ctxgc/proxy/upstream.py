@@ -7,7 +7,7 @@ environment's proxies.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace, TracebackType
 
@@ -16,6 +16,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from ctxgc.errors import ConfigError
+from ctxgc.session.errands import Access
 
 _AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 _CONNECT = 30.0
@@ -98,6 +99,12 @@ class Upstream:
             path = self.base.raw_path.rstrip("/") + rest
         target = f"{self.base.scheme}://{self.base.raw_authority}{path}"
         return URL(f"{target}?{query.decode('latin-1')}" if query else target, encoded=True)
+
+    def access(self, path: str, headers: Mapping[str, str]) -> Access:
+        """Where the model that answers a path is asked by others, and with the key of these headers."""
+        base = str(self.url(path.removesuffix("/chat/completions"), b""))
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        return Access(base, key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", ""))
 
 
 def _text(value: bytes) -> str:

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ctxgc.core.cells import NewCell
-from ctxgc.core.compaction import Compaction
+from ctxgc.core.compaction import Compaction, Milestone
 from ctxgc.core.heap import content_digest
 from ctxgc.core.journal import Collection, Insertion
-from ctxgc.core.state import EDEN
+from ctxgc.core.state import EDEN, State
 from ctxgc.wire.codec import Codec
 
 if TYPE_CHECKING:
     from ctxgc.session.admission import Pending
+    from ctxgc.session.kit import Kit
 
 TAG = "ledger"
 
@@ -41,6 +42,12 @@ def compaction(pending: Pending) -> Compaction | None:
     """The span that was compacted with a request."""
     draft = pending.collected.compaction
     return draft.entry(pending.call, pending.at, hashlib.sha256(draft.whole).digest()) if draft else None
+
+
+def milestone(state: State, kit: Kit, name: str) -> Milestone:
+    """What the host says is done: all that stands in the history that was in use last."""
+    head = max(state.heads, key=lambda number: (state.heads[number].at, number), default=-1)
+    return Milestone(at=kit.clock(), name=name, head=head)
 
 
 def news(pending: Pending, codec: Codec) -> Insertion | None:

@@ -22,7 +22,7 @@ from ctxgc.core.heap import content_digest
 from ctxgc.core.nodes import Node
 from ctxgc.core.pacer import Pacer, Tariff
 from ctxgc.core.policy import Policy
-from ctxgc.core.record import Original, deterministic, with_items
+from ctxgc.core.record import Original, Record, deterministic, still_open, with_items
 from ctxgc.core.record_text import render, whole
 from ctxgc.core.state import State
 from ctxgc.policies.compact import Compact
@@ -34,10 +34,16 @@ from ctxgc.session.kit import Kit
 from ctxgc.session.originals import Originals
 from ctxgc.session.reading import TOOL_NAME
 from ctxgc.session.transcribing import transcribed
+from ctxgc.summarise import Breaker, Job
 
 TAG = "summary"
 LARGE = 4_000
 """Tokens above which a result is not shown again where a pointer to it has lost what it stood for."""
+NOTHING = "nothing is posted in the ledger: begin with the task and what is still open"
+LEAST = 2_000
+"""Characters of a span below which no model is asked about it."""
+WINDOW = 32_000
+"""Tokens that a summariser's window is taken to have, if it is not known."""
 DRAFTS = 8
 """Histories for which a draft is kept ready."""
 SMALLEST = 400
@@ -54,48 +60,66 @@ class Compacting:
     mint: Callable[[bytes], str]
     terms: Compact | None
     balance: Callable[[Callable[[str], int]], tuple[str, int]] = lambda _count: ("", -1)
+    advice: dict[int, str] = field(default_factory=dict)
+    """By the end of a history that may not be compacted again and should be: what a new window would begin with."""
+    jobs: list[Job] = field(default_factory=list)
+    """What is to be asked of a model, for whoever takes it."""
     _drafts: OrderedDict[int, Draft | None] = field(default_factory=OrderedDict)
+    _asked: int = -1
 
-    def ready(self, head: int) -> Draft | None:
-        """What was prepared for the request after the one that ends at ``head``."""
-        return self._drafts.get(head)
+    def ready(self, head: int, *, urgent: bool = True) -> Draft | None:
+        """What was prepared for the request after the one that ends at ``head``; unless it is ``urgent``, not while a
+        model is being asked about it."""
+        draft = self._drafts.get(head)
+        return None if draft is not None and self._asked == draft.span.upto and not urgent else draft
+
+    def made(self, head: int) -> bool:
+        """Whether a draft was made, even one that waits for an answer."""
+        return self._drafts.get(head) is not None
+
+    def answered(self) -> None:
+        """Wait for no answer any more."""
+        self._asked = -1
 
     def forget(self) -> None:
         """Let go of what was prepared."""
         self._drafts.clear()
 
-    def compactions(self, head: int) -> int:
-        """How often a history has been compacted."""
-        return sum(node.compacted is not None and node.compacted.upto == node.id for node in self.state.path(head))
-
     def wanted(self, standing: Standing, tariff: Tariff, fresh: int = 0) -> tuple[str, int]:
         """Why a history should be compacted, and up to which node (-1: as far as may be); empty for not at all."""
-        head = standing.head
-        if self.terms is None or tariff.binds_thinking or self.state.plain:
-            return "", -1
-        if self.compactions(head) >= self.terms.limit:
-            return "", -1
         surplus = self.pacer.surplus(tariff, standing.tokens + fresh)
         if surplus and sum(load.saved for load in standing.loads) < surplus:
             full = tariff.window and standing.tokens + fresh > self.pacer.high * tariff.window
             return ("window" if full else "quality"), -1
-        reached = self._milestone(head)
+        reached = self._milestone(standing.head)
         return ("milestone", reached) if reached >= 0 else ("", -1)
 
     def preparing(
         self, standing: Standing, texts: Originals, meter: Meter, tariff: Tariff, fresh: int = 0
     ) -> Generator[None, None, Draft | None]:
         """Make the draft for the request after the one that ends at ``standing.head``, in slices; None for none."""
-        trigger, until = self.wanted(standing, tariff, fresh)
-        span = self.span(standing.head, tariff, until) if trigger else None
-        draft = None
-        if span is not None:
-            draft = yield from self._draft(standing.head, span, trigger, texts, meter)
-        self._drafts.pop(standing.head, None)
-        self._drafts[standing.head] = draft
+        head, draft = standing.head, None
+        trigger, until = self.wanted(standing, tariff, fresh) if self.terms and not self.state.plain else ("", -1)
+        if trigger and not self._may(head, tariff):
+            self.advice[head] = self._advised(head, meter)
+        elif trigger and (span := self.span(head, tariff, until)):
+            draft = yield from self._draft(head, span, trigger, texts, meter)
+        self._drafts.pop(head, None)
+        self._drafts[head] = draft
         while len(self._drafts) > DRAFTS:
-            self._drafts.popitem(last=False)
+            self.advice.pop(self._drafts.popitem(last=False)[0], None)
         return draft
+
+    def _may(self, head: int, tariff: Tariff) -> bool:
+        """Whether a history may be compacted once more."""
+        made = self.state.node(head).compacted
+        return not tariff.binds_thinking and (made is None or self.terms is None or made.number < self.terms.limit)
+
+    def _advised(self, head: int, meter: Meter) -> str:
+        """What a new window would begin with: the opening balance, or else the record that stands in this one."""
+        made = self.state.node(head).compacted
+        blocks = self.kit.codec.decode(made.messages[-1]).blocks if made else ()
+        return self.balance(meter.count)[0] or "".join(block.text for block in blocks) or NOTHING
 
     def span(self, head: int, tariff: Tariff, until: int) -> Span | None:
         """What of a history can go; None where it is not worth a record."""
@@ -104,7 +128,7 @@ class Compacting:
         limit = min((size for size in (int(window * self.pacer.low), self._quality()) if size), default=0)
         tail = min(terms.tail, limit // 2) if limit else terms.tail
         found = cut(self.state, head, tail, until)
-        least = min(terms.saving, limit // 4) if limit else terms.least
+        least = min(terms.saving, limit // 4) if limit else terms.saving
         return found if found is not None and found.before >= max(least, 2 * _budget(terms, found)) else None
 
     def originals(self, head: int, span: Span, texts: Originals) -> Generator[None, None, list[Original]]:
@@ -122,6 +146,7 @@ class Compacting:
         path = self.state.path(head)
         behind = path[self.state.nodes[span.upto].depth + 1 :]
         items, resolved, by = said(self.state, path)
+        self._ask(span, path, originals, meter)
         record = deterministic(originals, running=behind[0].role != "user", tokens=span.before)
         record = with_items(record, items, resolved)
         full = whole(record, originals).encode("utf-8", "replace")
@@ -139,6 +164,26 @@ class Compacting:
             edits, by, told,
         )  # fmt: skip
         return draft if draft.load().saved > 0 else None
+
+    def _ask(self, span: Span, path: Sequence[Node], originals: Sequence[Original], meter: Meter) -> None:
+        """Have a model asked about what of a span none was asked about yet, unless they have failed too often."""
+        summariser, state = self.kit.summariser, self.state
+        if summariser is None or self._asked == span.upto or not Breaker.of(state.outcomes).asks:
+            return
+        depths = {node.id: node.depth for node in path}
+        done = max((depths.get(one.upto, -1) for one in state.summaries), default=-1)
+        unsaid = tuple(one for one in originals if depths[one.node] > done and not one.pinned)
+        if sum(len(one.text) for one in unsaid) < LEAST:
+            return
+        items, resolved, _ = said(state, path)
+        model = summariser.model or state.heads[path[-1].id].model
+        job = Job(
+            model=model, originals=unsaid, count=meter.count, after=span.after, upto=span.upto, at=self.kit.clock(),
+            still_open=still_open(with_items(Record(), items, resolved)), number=len(items),
+            window=summariser.window or self.kit.tariff(model).window or WINDOW,
+        )  # fmt: skip
+        self.jobs.append(job)
+        self._asked = span.upto
 
     def _quality(self) -> int:
         return int(self.pacer.quality * self.pacer.low / self.pacer.high)

@@ -19,14 +19,18 @@ from ctxgc.session.coming import Came
 from ctxgc.session.compacting import Compacting, terms_of
 from ctxgc.session.drafts import Draft
 from ctxgc.session.eden import Planned
+from ctxgc.session.errands import Closing, Errand, Writing
 from ctxgc.session.kit import Kit
 from ctxgc.session.marking import Marker
 from ctxgc.session.originals import Originals
 from ctxgc.session.pacing import cold, pace_of
 from ctxgc.session.recognise import Recognised
 from ctxgc.session.telling import ROOM, Telling
+from ctxgc.session.watching import reached
 from ctxgc.wire.codec import Body
 
+URGENT, OVER = 0.9, 1.25
+"""The share of the window, and of the quality budget, from which on a record does without what a model would say."""
 BYTES_PER_TOKEN = 4
 """Of new messages, before they are counted: only how full the window is depends on it."""
 TRACKS = 8
@@ -47,6 +51,7 @@ class Cycle:
         self.compacting = Compacting(state, kit, self.collecting.pacer, mint, terms, self.telling.balance)
         self._standing: OrderedDict[int, Standing] = OrderedDict()
         self._failed: list[str] = []
+        self._closes: list[str] = []
 
     def collected(
         self,
@@ -128,8 +133,8 @@ class Cycle:
             standing = yield from self._plan(found.parent, body, meter, tariff)
         if not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh):
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
-        draft = self.compacting.ready(found.parent)
-        if draft is None and standing.surplus:
+        draft = self.compacting.ready(found.parent, urgent=self._urgent(standing, tariff, fresh))
+        if standing.surplus and not self.compacting.made(found.parent):
             draft = yield from self._draft(standing, body, meter, tariff, fresh)
         if draft is not None:
             decision = self.collecting.compact(draft, standing, tariff, fresh, cold=is_cold)
@@ -146,6 +151,29 @@ class Cycle:
         if edits:  # what was planned for other histories may hold the same cells
             self.forget()
         return Collected(edits, pace, self.collecting.generation(taken, found.parent))
+
+    def _urgent(self, standing: Standing, tariff: Tariff, fresh: int) -> bool:
+        """Whether there is so little room left that no model's answer is waited for."""
+        total, quality = standing.tokens + fresh, self.compacting.pacer.quality
+        return bool((tariff.window and total > URGENT * tariff.window) or (quality and total > OVER * quality))
+
+    def took(self, pending: Pending) -> None:
+        """A request was booked: milestones may be reached with it, and a compaction closes the period where none is."""
+        names = list(dict.fromkeys(reached(self.kit.milestones, pending.planned)))
+        draft = pending.collected.compaction
+        self._closes += names or ([""] if draft is not None and draft.trigger != "milestone" else [])
+
+    def errands(self) -> list[Errand]:
+        """What is to be run in a thread, since it was last asked."""
+        found: list[Errand] = []
+        summariser, ledger = self.kit.summariser, self.telling.ledger
+        found += (Closing(ledger, name) for name in self._closes if name or ledger is not None)
+        if summariser is not None:
+            ref, own = f"session {self.telling.key.hex()[:16]}", not summariser.model
+            found += (Writing(job, summariser.ask, own, ledger, ref) for job in self.compacting.jobs)
+        self._closes.clear()
+        self.compacting.jobs.clear()
+        return found
 
     def forget(self) -> None:
         """Let go of what was planned for histories: something of them has changed."""

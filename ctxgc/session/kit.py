@@ -20,6 +20,7 @@ from ctxgc.wire.codec import Body, Codec
 
 if TYPE_CHECKING:
     from ctxgc.ledger import Ledger
+    from ctxgc.session.watching import Watch
     from ctxgc.summarise import Asker
 
 
@@ -31,6 +32,7 @@ class Kit:
     every entry, with the session's state after it. ``tariff`` gives a model's prices, ``pacer`` decides by them.
     ``recall`` says that histories may offer the recall tool: only where somebody answers its calls. ``summariser``
     has a part in compacting, if there is one, and ``ledger`` gives the ledger of the session with that key.
+    ``milestones`` are what ends a period by itself.
     """
 
     store: Store
@@ -46,6 +48,7 @@ class Kit:
     recall: bool = False
     summariser: Summariser | None = None
     ledger: Callable[[bytes], Ledger] | None = None
+    milestones: Sequence[Watch] = ()
 
 
 @dataclass(frozen=True, slots=True)

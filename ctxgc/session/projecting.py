@@ -5,6 +5,7 @@ Rule: a request whose edits break a rule of the format is made again without the
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 
 from msgspec import structs
@@ -15,7 +16,7 @@ from ctxgc.core.state import State
 from ctxgc.session.collecting import Collected, changed
 from ctxgc.session.coming import Came
 from ctxgc.session.eden import Planned
-from ctxgc.session.projection import Invalid, Outgoing, project
+from ctxgc.session.projection import Invalid, Outgoing, Track, project
 from ctxgc.session.recognise import Recognised, raw_messages
 from ctxgc.wire.codec import Codec
 
@@ -62,3 +63,13 @@ def _anew(
     made = collected.compaction.compacted() if collected.compaction else made
     raws = raw_messages(whole)
     return project(whole, None, raws, state, found, planned, codec, edits, came.tool, made, collected.news)
+
+
+def keep(tracks: deque[Track], state: State, came: Came, outgoing: Outgoing) -> Track:
+    """Keep what was sent for the next request to be resumed behind it: as the newest of a session's tracks."""
+    head = len(state.nodes) + len(came.found.drafts) - 1 if came.found.drafts else came.found.parent
+    kept = Track(came.body, outgoing, head, tuple(came.found.variants))
+    if came.track is not None and came.track in tracks:
+        tracks.remove(came.track)
+    tracks.appendleft(kept)
+    return kept

@@ -29,8 +29,8 @@ class Invalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """What leaves: the whole body, and how much of it is history, up to the client's last message. ``anew`` says that it
-    was assembled from its beginning on, and does not go on from what was sent before."""
+    """What leaves: the whole body, and how much of it is history, up to the client's last message. ``anew`` says that
+    it was assembled from its beginning on, and does not go on from what was sent before."""
 
     text: bytes
     end: int

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ctxgc.core import stub
 from ctxgc.core.heap import content_digest, site_of
 from ctxgc.core.journal import Allocation, Insertion, NewCell, Recall
 from ctxgc.core.state import State
+from ctxgc.errors import CtxgcError, UnknownHandle
 from ctxgc.session.admission import Meter
+from ctxgc.session.booking import Books
 from ctxgc.session.eden import clean
 from ctxgc.session.kit import Kit
 from ctxgc.session.originals import content
 from ctxgc.session.reading import SMALLEST, Asked, excerpt, parse
-from ctxgc.store import StoreError
+from ctxgc.store import StoreError, StoreMissing
 from ctxgc.wire.codec import Asking, Use
+
+if TYPE_CHECKING:
+    from ctxgc.ledger import Ledger
 
 TAG = "recall"
 UNKNOWN = "no content of this conversation has that handle: use the 16 characters of a line that says [... not shown]"
@@ -51,16 +57,35 @@ class Answer:
     entry: Recall | None = None
 
 
-def recalls(state: State, kit: Kit, entry: Allocation, asking: Asking, *, limited: bool) -> list[Recall | Insertion]:
+def recalls(
+    state: State, kit: Kit, entry: Allocation, asking: Asking, ledger: Ledger | None = None, *, limited: bool
+) -> list[Recall | Insertion]:
     """What is booked of the recalls in the reply to a request: what was looked up, and what goes into its history.
 
     Where they are ``limited``, nothing is looked up, and the model is told so. ``Refused`` ones are taken back.
     """
     if isinstance(asking, Refused):
         return _taken_back(kit, entry, asking)
-    answers = [Answer(LIMITED)] * len(asking.uses) if limited else _answers(state, kit, entry, asking)
+    answers = [Answer(LIMITED)] * len(asking.uses) if limited else _answers(state, kit, entry, asking, ledger)
     inserted = _insertion(kit, entry, asking, [answer.text for answer in answers])
     return [*(answer.entry for answer in answers if answer.entry), inserted]
+
+
+def recalled(state: State, kit: Kit, books: Books, handle: str, *, by: str, ledger: Ledger | None) -> str:
+    """What a host, or whoever it is, reads back under a handle, booked. Raises ``UnknownHandle``, ``StoreError``."""
+    cell = state.by_handle.get(handle, -1)
+    voucher = ledger.read(handle) if cell < 0 and ledger else None
+    found = cell >= 0 or voucher is not None
+    books.write(books.line(Recall(at=kit.clock(), handle=clean(handle), by=by, cell=cell, found=found)))
+    if voucher is not None:
+        return voucher
+    if cell < 0:
+        raise UnknownHandle(f"no content of this session has the handle {handle!r}")
+    try:
+        return content(state, kit.store, kit.codec, cell)
+    except StoreMissing:  # it is on its way to the store
+        books.journal.flush()
+        return content(state, kit.store, kit.codec, cell)
 
 
 def _taken_back(kit: Kit, entry: Allocation, refused: Refused) -> list[Recall | Insertion]:
@@ -120,42 +145,52 @@ def _tokens(kit: Kit, meter: Meter, raws: Sequence[bytes]) -> int:
     return sum(meter.measure(block) for raw in raws for block in kit.codec.decode(raw).blocks)
 
 
-def _answers(state: State, kit: Kit, entry: Allocation, asking: Asking) -> list[Answer]:
+def _answers(state: State, kit: Kit, entry: Allocation, asking: Asking, ledger: Ledger | None) -> list[Answer]:
     room, found = _room(state, kit, entry, asking), []
     for use in asking.uses:
-        answer = _answer(state, kit, entry.call, use, room)
+        answer = _answer(state, kit, entry.call, use, room, ledger)
         room.take(answer.text)
         found.append(answer)
     return found
 
 
-def _answer(state: State, kit: Kit, call: bytes, use: Use, room: _Room) -> Answer:
+def _answer(state: State, kit: Kit, call: bytes, use: Use, room: _Room, ledger: Ledger | None) -> Answer:
     try:
         asked = parse(use.arguments)
     except ValueError as error:
         return Answer(stub.defuse(clean(str(error))), _recall(kit, call, "", -1))
     cell = state.by_handle.get(asked.handle, -1)
-    if cell < 0:
+    text = _read(state, kit, cell, asked, room) if cell >= 0 else _voucher(ledger, asked, room)
+    if text is None:
         return Answer(UNKNOWN, _recall(kit, call, asked.handle, -1))
-    text = _read(state, kit, cell, asked, room)
-    return Answer(text, None if text == UNFIT else _recall(kit, call, asked.handle, cell))
+    return Answer(text, None if text == UNFIT else _recall(kit, call, asked.handle, cell, found=True))
 
 
-def _recall(kit: Kit, call: bytes, handle: str, cell: int) -> Recall:
+def _recall(kit: Kit, call: bytes, handle: str, cell: int, *, found: bool = False) -> Recall:
     shown = clean(handle)[:_HANDLE]
-    return Recall(at=kit.clock(), handle=shown, by="model", cell=cell, found=cell >= 0, call=call)
+    return Recall(at=kit.clock(), handle=shown, by="model", cell=cell, found=found, call=call)
+
+
+def _voucher(ledger: Ledger | None, asked: Asked, room: _Room) -> str | None:
+    """What is given of a voucher of the ledger's; None where it has none of that handle."""
+    try:
+        text = ledger.read(asked.handle) if ledger else None
+        return None if text is None else _fitted("a voucher", text, asked, room)
+    except (StoreError, CtxgcError, ValueError):
+        return UNREADABLE
 
 
 def _read(state: State, kit: Kit, cell: int, asked: Asked, room: _Room) -> str:
     site = " ".join(state.cells[cell].site[:_SITE].split())
-    opening = f"recalled from {site}:\n"
     try:
-        text = content(state, kit.store, kit.codec, cell)
-        return room.fitted(
-            lambda limit: stub.defuse(opening + excerpt(text, asked, max(limit - len(opening), SMALLEST)))
-        )
+        return _fitted(site, content(state, kit.store, kit.codec, cell), asked, room)
     except (StoreError, ValueError):
         return UNREADABLE
+
+
+def _fitted(site: str, text: str, asked: Asked, room: _Room) -> str:
+    opening = f"recalled from {site}:\n"
+    return room.fitted(lambda limit: stub.defuse(opening + excerpt(text, asked, max(limit - len(opening), SMALLEST))))
 
 
 def _cells(kit: Kit, raw: bytes, meter: Meter) -> list[NewCell]:

@@ -17,23 +17,24 @@ from typing import TypeVar
 from msgspec import structs
 
 from ctxgc.core import stub
-from ctxgc.core.journal import Bypass, Recall, Recovery, Settlement, decode
+from ctxgc.core.bookings import Period
+from ctxgc.core.journal import Bypass, Recovery, Settlement, decode
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
-from ctxgc.errors import UnknownHandle
 from ctxgc.session.admission import Pending, model_of
+from ctxgc.session.afterwards import Afterwards
 from ctxgc.session.booking import Books, Unread
-from ctxgc.session.coming import Came, coming, planning
+from ctxgc.session.changes import milestone
+from ctxgc.session.coming import coming, planning
 from ctxgc.session.cycle import TRACKS, Cycle
 from ctxgc.session.eden import clean
+from ctxgc.session.errands import Closing, Errand, Ran
 from ctxgc.session.kit import Kit, Prepared, Resumed
-from ctxgc.session.originals import content
 from ctxgc.session.pacing import tariff_for
-from ctxgc.session.projecting import projected
-from ctxgc.session.projection import Invalid, Outgoing, Track
+from ctxgc.session.projecting import keep, projected
+from ctxgc.session.projection import Invalid, Track
 from ctxgc.session.reading import TOOL_NAME
-from ctxgc.session.recalling import recalls
-from ctxgc.store import StoreMissing
+from ctxgc.session.recalling import recalled, recalls
 from ctxgc.wire.codec import Asking
 
 T = TypeVar("T")
@@ -47,14 +48,12 @@ class Session:
         self.state = state or State()
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
         self._pending: deque[Pending | Unread] = deque()
-        self._booked: deque[Pending | None] = deque()
-        self._restored = bool(self.state.nodes)
-        self._chore: Generator[None, None, None] | None = None
         self._durable: dict[bytes, Future[None]] = {}
         self._preparing = 0
         self._books = Books(key, scope, origin, kit, self.state)
         self._mint = partial(stub.mint, kit.store.secret, key)
         self._cycle = Cycle(key, self.state, kit, self._mint)
+        self._afterwards = Afterwards(self._cycle, self._books, restored=bool(self.state.nodes))
 
     @classmethod
     def restoring(cls, key: bytes, kit: Kit) -> Generator[None, None, Session | None]:
@@ -82,7 +81,7 @@ class Session:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way, so that the session may be let go and restored from its journal later."""
-        under_way = self._preparing or self._pending or self._booked or self.state.unsettled
+        under_way = self._preparing or self._pending or self._afterwards or self.state.unsettled
         return not (under_way or self._books.journal.waiting)
 
     @property
@@ -146,17 +145,7 @@ class Session:
 
         It must be done before the next request is decided; nothing else waits for it.
         """
-        if self._restored and self.kit.policies and not self.state.plain:
-            self._booked.appendleft(None)
-        self._restored = False
-        while self._booked:
-            self._chore = self._chore or self._afterwards(self._booked[0])
-            try:
-                next(self._chore)
-            except StopIteration:
-                self._booked.popleft()
-                self._chore = None
-            yield
+        yield from self._afterwards.doing(wanted=bool(self.kit.policies) and not self.state.plain)
 
     def _book(self) -> None:
         drain(self.admitting())
@@ -204,8 +193,8 @@ class Session:
             settlement = structs.replace(settlement, estimated=estimated, reply=digest)
             lines = [self._books.line(settlement, (reply,) if reply else ())]
             if asking is not None and self.answerable(settlement.call):
-                request = self.state.unsettled[settlement.call]
-                lines += map(self._books.line, recalls(self.state, self.kit, request, asking, limited=limited))
+                request, ledger = self.state.unsettled[settlement.call], self._cycle.telling.ledger
+                lines += map(self._books.line, recalls(self.state, self.kit, request, asking, ledger, limited=limited))
             return self._books.write(*lines)
 
     def answerable(self, call: bytes) -> bool:
@@ -228,16 +217,39 @@ class Session:
     def recall(self, handle: str, *, by: str = "host") -> str:
         """The content behind a handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
         self._book()
-        cell = self.state.by_handle.get(handle, -1)
-        recall = Recall(at=self.kit.clock(), handle=clean(handle), by=by, cell=cell, found=cell >= 0)
-        self._books.write(self._books.line(recall))
-        if cell < 0:
-            raise UnknownHandle(f"no content of this session has the handle {handle!r}")
-        try:
-            return content(self.state, self.kit.store, self.kit.codec, cell)
-        except StoreMissing:  # it is on its way to the store
-            self._books.journal.flush()
-            return content(self.state, self.kit.store, self.kit.codec, cell)
+        return recalled(self.state, self.kit, self._books, handle, by=by, ledger=self._cycle.telling.ledger)
+
+    def milestone(self, name: str) -> Period | None:
+        """A sub-task is done: close the ledger's period, if there is a ledger, and let what led there be compacted.
+
+        Raises ``LedgerError`` where a critical fact does not agree, and says which; then nothing is booked.
+        """
+        self._book()
+        ledger = self._cycle.telling.ledger
+        closed = ledger.close(clean(name)).period if ledger else None
+        self.ran(Ran(milestone=clean(name)))
+        return closed
+
+    def closing(self, name: str) -> Closing:
+        """``milestone`` as an errand, for shells that must not wait."""
+        return Closing(self._cycle.telling.ledger, clean(name))
+
+    def errands(self) -> list[Errand]:
+        """What is to be run off the request's way, in a thread; what comes of each goes to ``ran``."""
+        return self._cycle.errands()
+
+    def ran(self, ran: Ran) -> None:
+        """Book what came of an errand, and plan anew by it."""
+        self._book()
+        if ran.fault:
+            self._books.write(self._books.line(Bypass(at=self.kit.clock(), call=b"", reason=clean(ran.fault))))
+        if ran.summaries:
+            self._books.write(*map(self._books.line, ran.summaries))
+            self._cycle.compacting.answered()
+        if ran.milestone:
+            self._books.write(self._books.line(milestone(self.state, self.kit, ran.milestone)))
+        if ran.summaries or ran.milestone:
+            self._afterwards.again()
 
     def _prepare(
         self, call: bytes, text: bytes, resumed: Resumed | None, again: bool
@@ -256,31 +268,16 @@ class Session:
             collected.edits or collected.compaction
         ):  # other histories may hold the same messages: their bytes are made anew
             self.tracks.clear()
-        kept = self._track(came, outgoing)
+        kept = keep(self.tracks, self.state, came, outgoing)
         pending = Pending(call, at, model, body, outgoing, found, planned, came.track, kept, meter, tariff, collected)
         self._pending.append(replace(pending, offering=came.offers, again=again))
         stream, name = body.fields.get("stream") == b"true", TOOL_NAME if came.offers.tool else ""
-        return Prepared(call, outgoing.text, model, "; ".join(faults), stream, name, came.offers.answered)
+        advice = self._cycle.compacting.advice.get(found.parent, "")
+        return Prepared(call, outgoing.text, model, "; ".join(faults), stream, name, came.offers.answered, advice)
 
     def _reflect_on(self, pending: Pending | Unread) -> None:
         if isinstance(pending, Pending) and self.kit.policies and not self.state.plain:
-            self._booked.append(pending)
-
-    def _afterwards(self, pending: Pending | None) -> Generator[None, None, None]:
-        """What its cells refer to, and what could go next; None: only what a process that died had not marked."""
-        marking = yield from self._cycle.marking(pending)
-        if marking is not None:
-            self._books.write(self._books.line(marking))
-        for fault in (yield from self._cycle.planning(pending)) if pending else ():
-            self._books.write(self._books.line(fault))
-
-    def _track(self, came: Came, outgoing: Outgoing) -> Track:
-        head = len(self.state.nodes) + len(came.found.drafts) - 1 if came.found.drafts else came.found.parent
-        kept = Track(came.body, outgoing, head, tuple(came.found.variants))
-        if came.track is not None and came.track in self.tracks:
-            self.tracks.remove(came.track)
-        self.tracks.appendleft(kept)
-        return kept
+            self._afterwards.add(pending)
 
     def _take(self, pending: Pending | Unread) -> bool:
         """Take a request out of those that wait to be booked; False if another caller has been faster."""

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 from ctxgc.core import opening
 from ctxgc.core.books import News
 from ctxgc.core.state import State
+from ctxgc.session.errands import AUTHOR
 from ctxgc.session.kit import Kit
 
 if TYPE_CHECKING:
     from ctxgc.ledger import Ledger
-
-SUMMARISER = "summariser"
-"""Who states the facts that are made from a record: what they say stood in the window, so they are no news."""
 
 ROOM = 1_500
 """Tokens that a balance, or news, may take."""
@@ -48,9 +46,11 @@ class Telling:
     def balance(self, count: Callable[[str], int]) -> Told:
         """The opening balance, for a record. Pinned constraints are in the window as they came."""
         ledger = self.ledger
-        if ledger is None or not ledger.books.current():
+        if ledger is None:
             return "", self.state.told
-        return ledger.opening(self.room, count=count).text, ledger.version
+        version = ledger.version  # what is posted between this and the next line is told twice, and not never
+        found = ledger.opening(self.room, count=count)
+        return (found.text, version) if found.facts or found.pointed else ("", self.state.told)
 
     def news(self, count: Callable[[str], int]) -> Told:
         """What the next request is to tell."""
@@ -59,10 +59,11 @@ class Telling:
             return "", told
         if told < 0:
             return self.balance(count)
-        found = _worth_telling(ledger.books.since(told))
-        text = opening.news(found, count, self.room) if found else ""
-        return text, ledger.version if text else told
+        version = ledger.version
+        found = self._worth_telling(ledger, ledger.news(told))
+        return (opening.news(found, count, self.room), version) if found else ("", told)
 
-
-def _worth_telling(news: News) -> News:
-    return replace(news, posted=tuple(fact for fact in news.posted if fact.author != SUMMARISER))
+    def _worth_telling(self, ledger: Ledger, news: News) -> News:
+        claims = ledger.books.facts
+        posted = (fact for fact in news.posted if not fact.of or claims[fact.of].author != AUTHOR)
+        return replace(news, posted=tuple(posted))

@@ -6,6 +6,7 @@ whatever was.
 
 from ctxgc.store.errors import (
     StoreBusy,
+    StoreConflict,
     StoreCorrupt,
     StoreError,
     StoreFull,
@@ -25,6 +26,7 @@ __all__ = [
     "SessionRow",
     "Store",
     "StoreBusy",
+    "StoreConflict",
     "StoreCorrupt",
     "StoreError",
     "StoreFull",

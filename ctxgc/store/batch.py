@@ -12,7 +12,7 @@ import apsw
 from ctxgc.store import digests
 from ctxgc.store.codec import Packer
 from ctxgc.store.digests import NO_PARENT, Counts
-from ctxgc.store.errors import StoreCorrupt, StoreRefused
+from ctxgc.store.errors import StoreConflict, StoreCorrupt, StoreRefused
 from ctxgc.store.records import Node, Record, Stub, check
 from ctxgc.store.rows import TABLES
 
@@ -85,18 +85,21 @@ class Batch:
             del rows[length:]
 
     def add(self, record: Record) -> None:
-        """Write a record, unless it is there already. Raises StoreRefused and apsw.Error."""
+        """Write a record, unless it is there already. Raises StoreRefused (StoreConflict too) and apsw.Error."""
         check(record)
         log = self._log(record.session)
         if self._is_known(log, record):
             return
+        seq = self._seq(log)
+        if record.at not in (None, seq):
+            raise StoreConflict(f"entry {record.at} comes where {seq} is next: read the log again, then append anew")
         for data in record.blobs:
             self._blob(data)
         for node in record.nodes:
             self._node(log, node)
         for stub in record.stubs:
             self._stub(log, stub)
-        self._entry(log, record)
+        self._entry(log, seq, record)
 
     def seal(self) -> int:
         """Write the seal over everything added, none over nothing; the number of the newest one."""
@@ -178,10 +181,14 @@ class Batch:
         row = self._next("stub", digests.stub_row(stub.handle, log, stub.cell))
         self._db.execute("INSERT INTO stub VALUES(?, ?, ?, ?)", (row, stub.handle, log, stub.cell))
 
-    def _entry(self, log: int, record: Record) -> None:
+    def _seq(self, log: int) -> int:
+        """The position that the next entry of a log gets."""
         seq = self._memory.seqs.get(log)
         if seq is None:
             seq = self._number_of("SELECT coalesce(max(seq), -1) + 1 FROM entry WHERE log = ?", log) or 0
+        return seq
+
+    def _entry(self, log: int, seq: int, record: Record) -> None:
         leaf = digests.leaf(record.session, seq, record.kind, record.idem, record.body)
         row = self._next("entry", digests.entry_row(log, seq, leaf))
         values = (row, log, seq, record.kind, record.idem, leaf, *self._packer.pack(record.body))

@@ -32,7 +32,14 @@ class StoreCorrupt(StoreError):
 
 
 class StoreRefused(StoreError):
-    """The record breaks a rule of the store: the caller's fault, and a retry cannot help."""
+    """The record breaks a rule of the store: the caller's fault, and a retry as it is cannot help."""
+
+
+class StoreConflict(StoreRefused):
+    """The entry was to get a position (`Record.at`) that its log has passed, or not come to.
+
+    Nothing of its append is stored. Read the log on from there, make the entry anew, and append that.
+    """
 
 
 class StoreMissing(StoreError, LookupError):

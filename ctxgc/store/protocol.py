@@ -27,12 +27,16 @@ class Store(Protocol):
         """Write records in one atomic transaction, in order, without ever blocking the caller.
 
         The future resolves when they are durable. It fails with StoreRefused (nothing of this call is stored,
-        others are unaffected), StoreFull, StoreBusy or StoreUnavailable; after the last one the outcome is
-        unknown, and appending the same records again is right in either case. It cannot be cancelled.
+        others are unaffected; StoreConflict where a log is not at the position that a record names), StoreFull,
+        StoreBusy or StoreUnavailable; after the last one the outcome is unknown, and appending the same records
+        again is right in either case. It cannot be cancelled.
         """
 
-    def entries(self, session: bytes) -> Iterator[Stored]:
-        """The journal of a session by `seq`, from 0 without gaps; each leaf is recomputed on reading."""
+    def entries(self, session: bytes, start: int = 0) -> Iterator[Stored]:
+        """The journal of a session by `seq`, from `start` on without gaps; each leaf is recomputed on reading.
+
+        Earlier entries are not read at all. There are none where the journal is not that long.
+        """
 
     def nodes(self, session: bytes) -> Iterator[Node]:
         """The prefix trie of a session, by node id: parents come before their children."""

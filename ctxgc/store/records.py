@@ -16,8 +16,15 @@ KINDS = frozenset(
         "settlement",
         "recall",
         "insertion",
+        "milestone",
+        "summary",
+        "compaction",
+        "artifact",
         "fact",
+        "supersession",
+        "restoration",
         "period",
+        "reconciliation",
         "gap",
         "bypass",
         "recovery",
@@ -59,7 +66,8 @@ class Record:
 
     `session` is a key of 32 bytes, `body` the canonical JSON of the entry in UTF-8, `idem` 16 bytes made by
     the caller and unique in the log: writing the same record again is a no-op. `blobs` are plain contents,
-    each stored once under its sha256.
+    each stored once under its sha256. `at` is the position (`Stored.seq`) that the entry must get: its writer has
+    read all that comes before. None takes whichever is next.
     """
 
     session: bytes
@@ -69,6 +77,7 @@ class Record:
     blobs: tuple[bytes, ...] = ()
     nodes: tuple[Node, ...] = ()
     stubs: tuple[Stub, ...] = ()
+    at: int | None = None
 
     @property
     def weight(self) -> int:
@@ -135,6 +144,8 @@ def check(record: Record) -> None:
         raise StoreRefused("the body of an entry must be bytes of UTF-8: encode it as canonical JSON")
     if not all(isinstance(blob, bytes) for blob in record.blobs):
         raise StoreRefused("blobs must be bytes: give the exact content")
+    if record.at is not None and (type(record.at) is not int or record.at < 0):
+        raise StoreRefused(f"{record.at!r} is no position in a log: give a number from 0 on, or None for the next one")
     for node in record.nodes:
         _check_node(node)
     for stub in record.stubs:

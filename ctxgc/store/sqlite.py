@@ -79,9 +79,10 @@ class SqliteStore:
         future.set_exception(StoreUnavailable(f"{self._place} is open for reading only: open it for writing"))
         return future
 
-    def entries(self, session: bytes) -> Iterator[Stored]:
+    def entries(self, session: bytes, start: int = 0) -> Iterator[Stored]:
         """See `Store.entries`."""
-        for seq, raw in enumerate(self._readers.paged(_ENTRIES, -1, 2, session)):
+        start = max(start, 0)
+        for seq, raw in enumerate(self._readers.paged(_ENTRIES, start - 1, 2, session), start):
             row = entry_row(raw)
             body = unpack(row.encoding, row.kept)
             leaf = digests.leaf(session, seq, row.kind, row.idem, body)

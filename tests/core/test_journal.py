@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxgc.core import journal
+from ctxgc.core.bookings import Artifact, Evidence, Fact, Period, Reconciliation, Restoration, Supersession
 from ctxgc.core.collector import Edit
+from ctxgc.core.compaction import Compaction, Item, Milestone, Summary
 from ctxgc.core.journal import (
     Allocation,
     AnyEntry,
@@ -31,6 +33,9 @@ from tests.strategies import texts
 
 EDIT = Edit(3, "truncate", "truncate", "over 64 tokens", "é😀", "a" * 16, 100, 50)
 CELL = NewCell("tool_result", "tool_result:bash", "bash({})", 12, b"\x00" * 16, pinned=True, call_id="c1", exact=False)
+HASH = "sha256:" + "0" * 64
+EVIDENCE = Evidence("a" * 16, 0, 9, 1, 2, HASH, "quotes", "1", '{"text":"é"}')
+ITEM = Item("facts", "é", 1, "q", stands=True, fact="F1")
 ENTRIES: tuple[AnyEntry, ...] = (
     Open(1.5, scope=b"s", origin="proxy", codec="openai_chat"),
     Allocation(
@@ -46,6 +51,21 @@ ENTRIES: tuple[AnyEntry, ...] = (
     Gap(7.0, calls=2, since=6.5, reason="disk full"),
     Marking(7.5, call=b"c", edges=(Edge(4, 1, (0, 9), "a.py"),), overwritten=(Overwritten(1, 4, "written"),)),
     Recovery(8.0, call=b"c"),
+    Milestone(9.0, name="report written", head=3),
+    Summary(9.1, after=-1, upto=2, model="m", outcome="ok", items=(ITEM,), resolved=(0,)),
+    Compaction(
+        9.2, call=b"c", after=0, upto=2, kept=(1,), messages=(b"{}",), cells=(CELL,), record=b"r" * 32,
+        handle="a" * 16, handles={"b" * 16: 1}, before=900, tokens=90, trigger="window", by="m",
+    ),
+    Artifact(10.0, id="a" * 16, type="test", ref="make test", hash=HASH, size=9, lines=2, exit_status=0),
+    Fact(10.1, id="F1", type="verified", statement="é😀", source=(EVIDENCE,), criticality="critical", of="C1"),
+    Supersession(10.2, old="F1", new="F2", reason="written again"),
+    Restoration(10.3, fact="F1"),
+    Period(
+        10.4, id="P1", milestone="done", window_from=0, window_to=4, opening_balance_ref="a" * 16, balance=("F1",),
+        lossy=True,
+    ),
+    Reconciliation(10.5, match=3, findings={"F2": "drift"}, whole=False),
 )  # fmt: skip
 
 
@@ -69,6 +89,12 @@ def test_the_encoding_is_one_line_and_always_the_same(entry: AnyEntry) -> None:
 def test_the_bytes_of_an_entry_do_not_change_between_versions() -> None:
     assert journal.encode(Recovery(8.0, call=b"c")) == b'{"kind":"recovery","at":8.0,"call":"Yw=="}'
     assert journal.encode(Recall(5.0, handle="h", by="host")) == b'{"kind":"recall","at":5.0,"handle":"h","by":"host"}'
+    claim = Fact(1.0, id="C1", type="claim", statement="s")
+    assert journal.encode(claim) == b'{"kind":"fact","at":1.0,"id":"C1","type":"claim","statement":"s"}'
+    taken_back = Supersession(1.0, old="F1")
+    assert journal.encode(taken_back) == b'{"kind":"supersession","at":1.0,"old":"F1"}'
+    fact = journal.encode(Fact(1.0, id="F1", type="verified", statement="s", source=(EVIDENCE,)))
+    assert b'"source":[["aaaaaaaaaaaaaaaa",0,9,1,2,"sha256:' in fact
 
 
 def test_a_log_without_a_later_field_is_read_with_its_default() -> None:

@@ -52,10 +52,10 @@ class Handled:
         for future in kept:
             future.set_result(None)
 
-    def entries(self, session: bytes) -> Iterator[Stored]:
+    def entries(self, session: bytes, start: int = 0) -> Iterator[Stored]:
         if self.reading:
             raise self.reading
-        return self.inner.entries(session)
+        return self.inner.entries(session, start)
 
     def find(self, chain: bytes) -> bytes | None:
         if self.reading:

@@ -1,12 +1,14 @@
 """What may become of a request, once more: written from what servers refuse, and from nothing of ctxgc's.
 
-It knows a body as parsed JSON only, and judges the one that was sent beside the one that came.
+It knows a body as parsed JSON only, and judges the one that was sent beside the one that came. Whole turns may be left
+out of it, where one record that says so stands in their place.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 Dict = dict[str, Any]
@@ -14,6 +16,8 @@ Dict = dict[str, Any]
 TRUSTED = ("system", "developer", "user")
 RESULTS = ("tool", "function")
 MARKERS = ("cache_control", "prompt_cache_breakpoint")
+SAYS_SO = "[ctxgc:", " record of turns "
+"""How the text of a record begins, and what stands in its first line."""
 
 
 def broken(received: bytes, sent: bytes) -> list[str]:
@@ -24,12 +28,16 @@ def broken(received: bytes, sent: bytes) -> list[str]:
         return ["it is no JSON"]
     found = set(_fields(before, after))
     old, new = before["messages"], after["messages"]
-    if len(old) != len(new):
+    placed = align(old, new)
+    if placed is None:
         return [*found, "messages came or went"]
-    for one, other in zip(old, new, strict=True):
-        found.update(_message(one, other))
-    if unpaired(new) - unpaired(old):
+    for one, other in placed.pairs:
+        found.update(_message(old[one], new[other]))
+    came = dict((other, one) for one, other in placed.pairs)
+    if {(fault, came.get(at, -1)) for fault, at in unpaired(new)} - unpaired(old):
         found.add("a call and its result were parted")
+    if placed.gone or placed.record:
+        found.update(_left_out(old, new, placed))
     if _count(after) > _count(before):
         found.add("there are more cache markers")
     return sorted(found)
@@ -51,6 +59,124 @@ def unpaired(messages: Sequence[Dict]) -> set[tuple[str, int]]:
         if message.get("function_call"):
             asked.add(str(message["function_call"].get("name")))
         opened = dict.fromkeys(asked, at)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Which message that came is which of those that were sent (``pairs``), by number. ``gone`` are those that were
+    left out, and ``record`` the numbers of those that were sent in their place."""
+
+    pairs: tuple[tuple[int, int], ...]
+    gone: tuple[int, ...] = ()
+    record: tuple[int, ...] = ()
+
+
+def align(old: Sequence[Dict], new: Sequence[Dict]) -> Placed | None:
+    """What became of each message; None where messages came or went and no record says so."""
+    record = next(_records(old, new), ())
+    if not record:
+        same = tuple((at, at) for at in range(len(old)))
+        return Placed(same) if len(old) == len(new) else None
+    first, last = record[0], record[-1]
+    pairs = [(at, at) for at in range(first)]
+    left = len(old) - 1
+    for at in range(len(new) - 1, last, -1):  # from the end, since what is left out is old
+        left = next((one for one in range(left, first - 1, -1) if _alike(old[one], new[at])), -1)
+        if left < 0:
+            return None
+        pairs.append((left, at))
+        left -= 1
+    stayed = {one for one, _ in pairs}
+    return Placed(tuple(sorted(pairs)), tuple(at for at in range(len(old)) if at not in stayed), record)
+
+
+def _records(old: Sequence[Dict], new: Sequence[Dict]) -> Iterator[tuple[int, ...]]:
+    """The numbers of messages that are a record: words of the agent's, or a call and its result."""
+    for at, message in enumerate(new):
+        if message not in old and says_so(message.get("content")):
+            yield (at,) if message.get("role") not in RESULTS else (at - 1, at)
+
+
+def says_so(content: object) -> bool:
+    """Whether a text is a record."""
+    text = content if isinstance(content, str) else ""
+    return text.startswith(SAYS_SO[0]) and SAYS_SO[1] in text.partition("\n")[0]
+
+
+def _alike(old: Dict, new: Dict) -> bool:
+    """Whether a message may be that one: in all but the texts that may change."""
+    return not set(_message(old, new)) or (
+        old.get("role") == new.get("role") in ("assistant", *RESULTS)
+        and {key: old.get(key) for key in _NAMES} == {key: new.get(key) for key in _NAMES}
+    )
+
+
+_NAMES = ("tool_calls", "function_call", "tool_call_id", "name")
+
+
+def _left_out(old: Sequence[Dict], new: Sequence[Dict], placed: Placed) -> Iterator[str]:
+    """What is wrong with leaving those messages out, and with what stands in their place."""
+    if len(list(_records(old, new))) != 1:
+        yield "there are several records"
+    if not placed.gone:
+        yield "a record stands for nothing"
+        return
+    yield from _gone(old, placed)
+    yield from _instead(new, placed.record)
+
+
+def _gone(old: Sequence[Dict], placed: Placed) -> Iterator[str]:
+    gone, (first, last) = set(placed.gone), (placed.gone[0], placed.gone[-1])
+    users = [at for at, message in enumerate(old) if message.get("role") == "user"]
+    if any(old[at].get("role") in ("system", "developer") for at in gone):
+        yield "a message of the system was left out"
+    if gone.intersection((*users[:1], *users[-1:])):
+        yield "the first or the last message of the user was left out"
+    if any(_pinned(old[at]) for at in gone):
+        yield "what the application pinned was left out"
+    if any((call in gone) != (answer in gone) for answer, call in answers(old).items()):
+        yield "a call and its result were parted"
+    if placed.record[0] != len([one for one, _ in placed.pairs if one < first]) and first < placed.record[0]:
+        yield "something before the record was left out"
+    if old[first].get("role") != "assistant":
+        yield "what was left out does not begin with a turn"
+    follows = old[last + 1] if last + 1 < len(old) else {}
+    if follows.get("role") not in ("user", "assistant", "system", "developer"):
+        yield "what was left out does not end with a turn"
+
+
+def _instead(new: Sequence[Dict], record: Sequence[int]) -> Iterator[str]:
+    messages = [new[at] for at in record]
+    if any(message.get("role") in TRUSTED for message in messages) or messages[0].get("role") != "assistant":
+        yield "a record speaks as the user or the system"
+    if len(messages) == 2 and [one.get("id") for one in messages[0].get("tool_calls") or ()] != [
+        messages[1].get("tool_call_id")
+    ]:
+        yield "a record answers no call"
+    following = new[record[-1] + 1] if record[-1] + 1 < len(new) else {}
+    if messages[-1].get("role") in RESULTS and following.get("role") != "assistant":
+        yield "nobody of the agent's follows a result"
+
+
+def _pinned(message: Dict) -> bool:
+    mark = message.get("ctxgc")
+    return isinstance(mark, dict) and mark.get("pin") is True
+
+
+def answers(messages: Sequence[Dict]) -> dict[int, int]:
+    """For each result the call that it answers, however late: the newest one before it with its id."""
+    found: dict[int, int] = {}
+    asked: dict[str, int] = {}
+    for at, message in enumerate(messages):
+        if message.get("role") in RESULTS:
+            answered = str(message.get("tool_call_id") or message.get("name"))
+            if answered in asked:
+                found[at] = asked[answered]
+        for one in message.get("tool_calls") or ():
+            asked[str(one.get("id"))] = at
+        if message.get("function_call"):
+            asked[str(message["function_call"].get("name"))] = at
     return found
 
 

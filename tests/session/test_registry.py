@@ -368,7 +368,7 @@ def test_control_a_store_that_finds_nothing_is_noticed(used) -> None:
 
 def test_a_store_that_cannot_be_read_is_an_error_and_strays_are_still_kept(used) -> None:
     class Down(FaultyStore):
-        def entries(self, session: bytes):
+        def entries(self, session: bytes, start: int = 0):
             raise StoreBusy("later")
 
         def find(self, chain: bytes):

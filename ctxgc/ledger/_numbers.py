@@ -1,0 +1,81 @@
+"""Numbers in a text, as people and programs write them, compared as exact decimals.
+
+Rule: a number counts only where it stands by itself: parts of versions, addresses, names and hashes are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+
+from ctxgc.ledger import wording
+
+_LONGEST = 100
+_SHOWN = 5
+_GROUPS = ",_'’\u00a0\u2009\u202f"
+_NUMBER = re.compile(
+    r"(?<![\w.])(?:(?<![0-9)\]])[-+−])?"
+    rf"(?:[0-9]{{1,3}}(?:[{_GROUPS}][0-9]{{3}}(?![0-9]))++(?![{_GROUPS}][0-9])|[0-9]++)"
+    r"(?:\.[0-9]++)?+(?:[eE][-+]?[0-9]++)?+"
+    # Behind it a unit may follow, but not more of a version, a hash or a name.
+    r"(?!\.[0-9])(?![A-Za-z]*+[0-9_])"
+)
+_PLAIN = str.maketrans(dict.fromkeys(_GROUPS) | {"−": "-"})
+
+
+def exact(value: int | float | str | Decimal) -> Decimal:
+    """The decimal that is meant; of a float, the shortest that reads back as it. Raises ``ValueError``."""
+    try:
+        found = value if isinstance(value, Decimal) else Decimal(str(value).strip().translate(_PLAIN))
+    except InvalidOperation:
+        raise ValueError(f"{wording.shown(str(value))} is no number") from None
+    if not found.is_finite():
+        raise ValueError(f"{found} is no finite number")
+    return found
+
+
+def find(content: bytes, value: Decimal, near: str) -> tuple[tuple[int, int] | None, str]:
+    """The first line that holds ``near`` and a number equal to ``value``; else None and what was found instead."""
+    seen: list[str] = []
+    lines = 0
+    for first, last in _lines(content, wording.to_bytes(near)):
+        lines += 1
+        for number in numbers(content[first:last]):
+            if _same(number, value):
+                return (first, last), ""
+            if len(seen) <= _SHOWN:
+                seen.append(number)
+    if not lines:
+        return None, "there is no such line" if near else "it is empty"
+    more = ", ..." if len(seen) > _SHOWN else ""
+    return None, f"it has {', '.join(seen[:_SHOWN])}{more}" if seen else "it has no number"
+
+
+def _same(number: str, value: Decimal) -> bool:
+    try:
+        return exact(number) == value
+    except ValueError:  # an exponent beyond all bounds
+        return False
+
+
+def numbers(line: bytes) -> Iterator[str]:
+    """The numbers that stand in a line, as they are written there."""
+    for found in _NUMBER.finditer(wording.to_text(line)):
+        if len(found[0]) <= _LONGEST:
+            yield found[0]
+
+
+def _lines(content: bytes, near: bytes) -> Iterator[tuple[int, int]]:
+    """The lines that hold ``near``, each once, without their ends."""
+    start = 0
+    while start < len(content):
+        at = content.find(near, start)
+        if at < 0:
+            return
+        first = content.rfind(b"\n", 0, at) + 1
+        end = content.find(b"\n", at)
+        last = len(content) if end < 0 else end
+        if at + len(near) <= last:
+            yield first, last
+        start = last + 1

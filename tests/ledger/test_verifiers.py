@@ -1,0 +1,233 @@
+"""What each verifier sees, and what it does not take for it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxgc.core.bookings import Artifact
+from ctxgc.errors import NotVerified
+from ctxgc.ledger import (
+    Verifier,
+    Voucher,
+    exit_status,
+    file_exists,
+    json_path_equals,
+    number_equals,
+    quotes,
+    reads_back,
+    verifier,
+)
+from ctxgc.ledger import files as live_files
+
+
+def voucher(content: str | bytes, ref: str = "a.txt", root: str = "", status: int | None = None) -> Voucher:
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    artifact = Artifact(0, id="a" * 16, type="file", ref=ref, hash="", size=len(data), lines=1, exit_status=status)
+    return Voucher(artifact, data, root)
+
+
+def seen(check: Verifier, content: str | bytes) -> bytes:
+    looked = voucher(content)
+    first, last = check(looked)
+    return looked.content[first:last]
+
+
+def refused(check: Verifier, looked: Voucher | str) -> str:
+    with pytest.raises(NotVerified) as error:
+        check(voucher(looked) if isinstance(looked, str) else looked)
+    line = str(error.value)
+    assert "\n" not in line
+    assert len(line) < 400
+    return line
+
+
+def test_a_quote_is_found_byte_for_byte_and_else_with_other_white_space():
+    text = "one  two\nthree two three"
+    assert seen(quotes("two three"), text) == b"two three"
+    assert seen(quotes("one two"), text) == b"one  two"
+    assert seen(quotes(" wo\n three t"), text.replace("two", "wo", 1)) == b"wo\nthree t"
+
+
+@pytest.mark.parametrize("text", ["two one", "onetwo", "One two", "", "  \n"])
+def test_other_words_are_no_quote(text: str):
+    assert "expected" in refused(quotes(text), "one  two\nthree")
+
+
+def test_a_quote_may_hold_lone_surrogates_and_the_line_says_what_was_looked_for():
+    assert seen(quotes("a\udc80b"), "xa\udc80b") == "a\udc80b".encode("utf-8", "surrogatepass")
+    assert "'never said'" in refused(quotes("never\nsaid"), "something else")
+
+
+@given(st.text("ab \n\t", max_size=40), st.integers(0, 40), st.integers(0, 40))
+def test_any_part_of_a_text_with_other_white_space_is_found(text: str, first: int, last: int):
+    part = " ".join(text[first:last].split())
+    if part:
+        assert seen(quotes(part), text).decode().split() == part.split()
+
+
+def test_a_long_quote_in_a_long_text_takes_linear_time():
+    assert "not in" in refused(quotes("a " * 200_000 + "c"), "a  " * 400_000 + "b")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1234567, "total 1,234,567 rows"),
+        ("1234567.50", "total 1,234,567.5"),
+        (0.1, "share 0.10"),
+        (Decimal("0.3"), "share .. 0.3%"),
+        (-5, "balance -5"),
+        (-5, "balance −5 C"),
+        (5, "range 3-5"),
+        (12, "took 12ms"),
+        (1000, "about 1e3"),
+        (20, "10,20,30"),
+        (1234, "1\u202f234 m"),
+        (5, "ends with 5."),
+    ],
+)
+def test_a_number_equals_however_it_is_written(value, text):
+    assert seen(number_equals(value), f"first\n{text}\nlast") == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10, "10,200 rows"),
+        (1, "version 1.2.3"),
+        (1.2, "version 1.2.3"),
+        (3, "commit 3f2a"),
+        (2, "x2 items"),
+        (5, "balance -5"),
+        (0.3, "0.30000000000000004"),
+        (1, "1e999999999999999999999999"),
+        (7, "no number here"),
+    ],
+)
+def test_parts_of_numbers_versions_and_names_are_other_numbers(value, text):
+    assert "expected the number" in refused(number_equals(value), text)
+
+
+def test_a_number_stands_near_what_it_is_of():
+    text = "5 passed\n3 failed\n"
+    assert seen(number_equals(3, near="failed"), text) == b"3 failed"
+    assert "it has 3" in refused(number_equals(5, near="failed"), text)
+    assert "no such line" in refused(number_equals(5, near="skipped"), text)
+    assert "no such line" in refused(number_equals(5, near="passed\n3"), text)
+
+
+@pytest.mark.parametrize("value", ["many", float("nan"), float("inf")])
+def test_what_is_no_number_cannot_be_asked_for(value):
+    with pytest.raises(ValueError, match="number"):
+        number_equals(value)
+
+
+DOCUMENT = '{"a": {"b": [10, {"c": 1.10}, "x\\ud800"], "d.e": true}, "n": null, "big": 12345678901234567890}'
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "bytes_seen"),
+    [
+        ("a.b[0]", 10, b"10"),
+        ("a.b.0", 10.0, b"10"),
+        ("$.a.b[-2].c", "1.1", None),
+        ("a.b[1].c", Decimal("1.1"), b"1.10"),
+        ("a.b[1]", {"c": 1.1}, b'{"c": 1.10}'),
+        ('a["d.e"]', True, b"true"),
+        ("n", None, b"null"),
+        ("big", 12345678901234567890, b"12345678901234567890"),
+        ('["a"].b[2]', "x\ud800", b'"x\\ud800"'),
+    ],
+)
+def test_a_json_value_is_found_where_it_stands(path, value, bytes_seen):
+    if bytes_seen is None:  # a text is no number
+        assert "it is '1.10'" in refused(json_path_equals(path, value), DOCUMENT)
+    else:
+        assert seen(json_path_equals(path, value), DOCUMENT) == bytes_seen
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "text"),
+    [
+        ('a["d.e"]', 1, DOCUMENT),
+        ("a.b[9]", 1, DOCUMENT),
+        ("a[0]", 1, DOCUMENT),
+        ("n.x", None, DOCUMENT),
+        ("a", 1, '{"a": 1, "a": 2}'),
+        ("", {"a": 1}, '{"a": 2, "a": 1}'),
+        ("", 1, "NaN"),
+        ("a", 1, "no JSON"),
+        ("", 1, "[" * 100_000),
+        ("a", 1, '{"a": 1}}'),
+    ],
+)
+def test_other_json_is_refused_in_one_line(path, value, text):
+    refused(json_path_equals(path, value), text)
+
+
+@pytest.mark.parametrize("path", ["a..b", "a[", "a[x]", "a]b"])
+def test_a_path_that_cannot_be_read_is_the_callers_fault(path):
+    with pytest.raises(ValueError, match="path"):
+        json_path_equals(path, 1)
+
+
+def test_the_exit_status_is_the_recorded_one():
+    assert exit_status()(voucher("ok", status=0)) == (0, 2)
+    assert "it is 1" in refused(exit_status(), voucher("", status=1))
+    assert "none is recorded" in refused(exit_status(), voucher("exit status 0"))
+
+
+def test_a_live_file_reads_back_or_it_does_not(root: Path):
+    file = root / "a.txt"
+    for ref in ("a.txt", "file:a.txt", f"file:{file}", f"file://{file}", str(file)):
+        kept = voucher("kept", ref, str(root))
+        file.write_text("kept")
+        assert reads_back()(kept) == file_exists()(kept) == (0, 4)
+        file.write_text("keptt")
+        assert "it differs (4 bytes are kept and 5 stand there)" in refused(reads_back(), kept)
+        file.unlink()
+        assert "it is gone" in refused(reads_back(), kept)
+        assert "there is none" in refused(file_exists(), kept)
+
+
+def test_another_file_can_be_asked_for(root: Path):
+    (root / "b.txt").write_text("")
+    assert file_exists("b.txt")(voucher("kept", "a.txt", str(root))) == (0, 4)
+
+
+@pytest.mark.parametrize("ref", ["", "a\0b", "\udc80", "x" * 5000, "."])
+def test_refs_that_lead_to_no_file_are_only_refused(root: Path, ref: str):
+    refused(reads_back(), voucher("kept", ref, str(root)))
+    refused(file_exists(), voucher("kept", ref, str(root)))
+
+
+def test_what_is_too_large_is_not_compared(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(live_files, "LIMIT", 3)
+    (root / "a.txt").write_text("kept")
+    assert "cannot be compared" in refused(reads_back(), voucher("kept", "a.txt", str(root)))
+
+
+def test_an_application_brings_its_own():
+    @verifier("ends_with", "3", text="done")
+    def ends_with(looked: Voucher) -> tuple[int, int]:
+        if not looked.content.endswith(b"done"):
+            raise NotVerified("expected an end")
+        return len(looked.content) - 4, len(looked.content)
+
+    assert isinstance(ends_with, Verifier)
+    assert (ends_with.name, ends_with.version, ends_with.asked) == ("ends_with", "3", '{"text":"done"}')
+    assert seen(ends_with, "all done") == b"done"
+    assert refused(ends_with, "not yet") == "expected an end"
+
+
+def test_what_was_asked_is_canonical_and_bounded():
+    assert number_equals(2.50, near="x").asked == '{"near":"x","value":"2.5"}'
+    assert json_path_equals("a", {"z": 1, "b": 2}).asked == '{"path":"a","value":{"b":2,"z":1}}'
+    assert '"size":' in quotes("long " * 100_000).asked
+    assert len(quotes("long " * 100_000).asked) < 2_000
+    assert quotes("long " * 100_000).asked != quotes("long " * 100_001).asked
