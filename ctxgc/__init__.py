@@ -1,6 +1,7 @@
 """A garbage collector for the context of LLM agents: measure, collect and audit every token.
 
 ``open_session`` wraps a messages list, ``wrap`` an OpenAI client; ``ctxgc proxy`` does the same over HTTP.
+``open_ledger`` keeps the books: vouchers, facts that a host has verified, periods.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from ctxgc.errors import ConfigError as ConfigError
     from ctxgc.errors import CtxgcError as CtxgcError
     from ctxgc.errors import InputError as InputError
+    from ctxgc.errors import LedgerError as LedgerError
     from ctxgc.errors import UnknownHandle as UnknownHandle
+    from ctxgc.ledger import open_ledger as open_ledger
     from ctxgc.library import Conversation as Conversation
     from ctxgc.library import open_session as open_session
+    from ctxgc.policies import PolicyError as PolicyError
     from ctxgc.store import StoreError as StoreError
     from ctxgc.store import open_store as open_store
 
@@ -27,10 +31,13 @@ _HOMES = {
     "CtxgcError": "ctxgc.errors",
     "Heap": "ctxgc.core.heap",
     "InputError": "ctxgc.errors",
+    "LedgerError": "ctxgc.errors",
     "Policy": "ctxgc.core.policy",
+    "PolicyError": "ctxgc.policies",
     "StoreError": "ctxgc.store",
     "UnknownHandle": "ctxgc.errors",
     "Verdict": "ctxgc.core.policy",
+    "open_ledger": "ctxgc.ledger",
     "open_session": "ctxgc.library",
     "open_store": "ctxgc.store",
     "wrap": "ctxgc.client",

@@ -58,7 +58,7 @@ def line(finding: Finding, names: Mapping[str, str]) -> str:
 
 
 def report(whole: Audited) -> dict[str, object]:
-    """The document, schema ``ctxgc.audit.verify/1``. ``session`` is the key of a log, ``ledger`` its name if it is one."""
+    """The document, schema ``ctxgc.audit.verify/1``. ``session`` is the key of a log; a ledger has a name as well."""
     return {
         "schema": "ctxgc.audit.verify/1",
         "ok": not whole.findings,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Line = tuple[Stored, AnyEntry, str]
 
+
 @click.group()
 def command() -> None:
     """Verify, show or export what was stored.
@@ -139,14 +140,14 @@ def _bookings(store: Store, key: bytes, name: str, call: int | None, seq: int | 
 
     if call is not None:
         raise InputError(f"{title(name)} has entries and no requests: pick one with --seq")
-    found: list[Line] = []
-    number = 0
-    for number, (stored, entry, why) in enumerate(taken(journal(store, key)), 1):
-        if seq in (None, stored.seq):
-            what = describe(entry, State(), {})
-            found.append((stored, entry, f"{what} (REFUSED: {why})" if why else what))
+    lines = list(taken(journal(store, key)))
+    found = [
+        (stored, entry, describe(entry, State(), {}) + (f" (REFUSED: {why})" if why else ""))
+        for stored, entry, why in lines
+        if seq in (None, stored.seq)
+    ]
     if not found:
-        raise InputError(f"{title(name)} has no such entry: it has {number}")
+        raise InputError(f"{title(name)} has no such entry: it has {len(lines)}")
     return found
 
 

@@ -24,7 +24,7 @@ from ctxgc.proxy.exchange import ClientGone, Exchange
 from ctxgc.proxy.headers import stored, to_upstream
 from ctxgc.proxy.relay import Copy, Relayed, relay
 from ctxgc.proxy.rounds import Leg, relay_rounds
-from ctxgc.proxy.slices import in_slices
+from ctxgc.proxy.slices import in_slices, in_time
 from ctxgc.proxy.tickets import Ticket, settlement
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.session import Prepared, Session, Sessions
@@ -40,8 +40,8 @@ REFUSED = (400, 422)
 """Statuses with which providers say that a request is not valid."""
 UNFIT = (*REFUSED, 413)
 """Statuses with which they may say that what was recalled is too much."""
-PATIENCE = 10.0
-"""Seconds that the end of an answer waits for a store that does not answer."""
+NEW_WINDOW = b"x-ctxgc-new-window"
+"""A header of answers that says of which session a new window should be begun: `ctxgc ledger opening` has its start."""
 _UNRECORDED = "the audit store cannot be written, and audit is strict"
 
 
@@ -66,6 +66,8 @@ class Chat:
         """Answer one request. Raises ``TooLarge``, ``ClientGone``, and ``aiohttp.ClientError`` before it answers."""
         raw = await exchange.body(self._limit)
         ticket = await self._prepare(exchange, raw)
+        if ticket.prepared.new_window_advised:
+            exchange.ours.append((NEW_WINDOW, ticket.session.key.hex().encode()))
         self._figures.request_started()
         unanswered = "error"
         try:
@@ -292,12 +294,3 @@ class _Asker:
             await self.chat._intent(self.ticket)  # what is asked for may be what came with this request
         if not self.ticket.settled:
             await self.chat._settle(self.ticket, relayed, "", asking)
-
-
-async def in_time(future: Future[None]) -> bool:
-    """Whether a write came to disk. A store that is slow or failing does not hold an answer for ever."""
-    try:
-        await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), PATIENCE)
-    except Exception:  # the journal keeps what was not stored, and says later how much was late
-        return False
-    return True

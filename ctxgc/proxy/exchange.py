@@ -34,6 +34,8 @@ class Exchange:
         self.raw_headers: Raw = list(scope["headers"])
         self.headers = lower(self.raw_headers)
         self.started = False
+        self.ours: Raw = []
+        """Headers of our own that the answer carries."""
         self._receive = receive
         self._send = send
         self._read = False
@@ -58,7 +60,7 @@ class Exchange:
     async def start(self, status: int, headers: Raw) -> None:
         """Send the head of the answer."""
         self.started = True
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send({"type": "http.response.start", "status": status, "headers": [*headers, *self.ours]})
 
     async def write(self, chunk: bytes) -> None:
         """Send some of the answer's body."""

@@ -54,7 +54,7 @@ def test_damage_is_named_and_is_exit_code_1(run, url, tmp_path, what):
     report = json.loads(run("audit", "verify", "--store", url, "--json").out)
     assert (report["schema"], report["ok"]) == ("ctxgc.audit.verify/1", False)
     assert len(report["findings"]) == len(findings)
-    assert set(report["findings"][0]) == {"kind", "session", "seq", "ref", "detail"}
+    assert set(report["findings"][0]) == {"kind", "session", "seq", "ref", "detail", "ledger"}
 
 
 def test_damage_of_a_message_is_also_found_by_rebuilding(run, url, tmp_path):

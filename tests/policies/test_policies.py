@@ -20,6 +20,7 @@ from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.policy import Policy, Verdict
 from ctxgc.policies import PolicyError, build, names, preset, presets
 from ctxgc.policies.budget import Budget
+from ctxgc.policies.compact import Compact
 from ctxgc.policies.dedup import Dedup
 from ctxgc.policies.generational import Generational
 from ctxgc.policies.minify import Minify
@@ -180,7 +181,7 @@ def test_what_the_presets_are() -> None:
     assert preset("eden") == (Dedup(), Minify(), Truncate())
     assert Generational() in preset(policies.DEFAULT)
     assert presets()["generational"] == presets()["aggressive"]
-    assert preset("aggressive")[-1] == preset("generational")[-1] == Budget()
+    assert preset("aggressive")[-2:] == preset("generational")[-2:] == (Budget(), Compact())
     assert preset("aggressive") != preset("generational")
 
 
@@ -190,8 +191,8 @@ def test_every_preset_names_policies_that_exist() -> None:
 
 def test_the_modules_are_the_policies() -> None:
     assert names() == (
-        "budget", "clear_tool_uses", "dedup", "failed_calls", "generational", "items", "keep_last_n", "minify",
-        "oracle", "pin", "reasoning", "recency", "refcount", "superseded", "truncate", "window",
+        "budget", "clear_tool_uses", "compact", "dedup", "failed_calls", "generational", "items", "keep_last_n",
+        "minify", "oracle", "pin", "reasoning", "recency", "refcount", "superseded", "truncate", "window",
     )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def test_building_with_parameters() -> None:
     ("table", "said"),
     [
         ({"name": "truncat"}, "did you mean 'truncate'?"),
-        ({"name": "zzz"}, "there are budget, clear_tool_uses, dedup,"),
+        ({"name": "zzz"}, "there are budget, clear_tool_uses, compact, dedup,"),
         ({"name": "_cuts"}, "unknown policy"),
         ({}, "needs a name"),
         ({"name": 3}, "needs a name"),

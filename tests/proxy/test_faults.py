@@ -168,7 +168,7 @@ async def test_a_store_that_cannot_be_read_either_does_not_stop_an_answer(eden, 
 
 
 async def test_a_store_that_never_answers_holds_the_end_for_so_long_and_no_longer(observing, monkeypatch):
-    monkeypatch.setattr("ctxgc.proxy.chat.PATIENCE", 0.01)
+    monkeypatch.setattr("ctxgc.proxy.slices.PATIENCE", 0.01)
     observing.store.held = True
     answer = await observing.chat(body(user()))
     assert (answer.body, answer.whole) == (completion(), True)
@@ -194,7 +194,7 @@ async def test_strict_answers_503_and_sends_nothing(start, upstream, name):
 
 
 async def test_strict_does_not_wait_for_ever(start, upstream, monkeypatch):
-    monkeypatch.setattr("ctxgc.proxy.chat.PATIENCE", 0.01)
+    monkeypatch.setattr("ctxgc.proxy.slices.PATIENCE", 0.01)
     async with start(audit="strict") as running:
         running.store.held = True
         assert (await running.chat(body(user()))).status == 503

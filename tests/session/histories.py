@@ -33,10 +33,12 @@ ODD_TEXTS = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request body, sent so many seconds after the one before it."""
+    """A request body, sent so many seconds after the one before it. ``done``: behind it, the host says that something
+    is done."""
 
     text: bytes
     wait: float = 1.0
+    done: bool = False
 
 
 Story = list[Request | None]
@@ -179,8 +181,11 @@ def _text(words: str) -> Dict:
     return {"type": "text", "text": words}
 
 
-def story(chance: Random, turns: int = 12, *, branches: bool = True) -> Story:
-    """A client's requests: growing, sent again, branched, with helper calls, moved markers, pauses and restarts."""
+def story(chance: Random, turns: int = 12, *, branches: bool = True, milestones: bool = False) -> Story:
+    """A client's requests: growing, sent again, branched, with helper calls, moved markers, pauses and restarts.
+
+    With ``milestones``, the host says now and then that something is done.
+    """
     author = Author(chance, chance.choice(STYLES))
     author.begin()
     told: Story = [Request(author.written(marker=False, model="gpt-5"))]
@@ -195,5 +200,6 @@ def story(chance: Random, turns: int = 12, *, branches: bool = True) -> Story:
         for _ in range(chance.choice((1, 1, 2)) if kind == "turn" else 0):
             author.turn()
         text = author.written(marker=chance.randrange(4) == 0, model=chance.choice(("gpt-5",) * 9 + ("gpt-4o",)))
-        told.append(Request(text, chance.choice((1.0, 1.0, 1.0, 1.0, 4000.0))))
+        done = milestones and chance.randrange(6) == 0
+        told.append(Request(text, chance.choice((1.0, 1.0, 1.0, 1.0, 4000.0)), done))
     return told

@@ -82,11 +82,13 @@ def align(old: Sequence[Dict], new: Sequence[Dict]) -> Placed | None:
     pairs = [(at, at) for at in range(first)]
     left = len(old) - 1
     for at in range(len(new) - 1, last, -1):  # from the end, since what is left out is old
-        left = next((one for one in range(left, first - 1, -1) if _alike(old[one], new[at])), -1)
-        if left < 0:
+        earlier = range(left, first - 1, -1)
+        same = next((one for one in earlier if not set(_message(old[one], new[at]))), -1)
+        found = same if same >= 0 else next((one for one in earlier if _named(old[one], new[at])), -1)
+        if found < 0:
             return None
-        pairs.append((left, at))
-        left -= 1
+        pairs.append((found, at))
+        left = found - 1
     stayed = {one for one, _ in pairs}
     return Placed(tuple(sorted(pairs)), tuple(at for at in range(len(old)) if at not in stayed), record)
 
@@ -104,15 +106,10 @@ def says_so(content: object) -> bool:
     return text.startswith(SAYS_SO[0]) and SAYS_SO[1] in text.partition("\n")[0]
 
 
-def _alike(old: Dict, new: Dict) -> bool:
-    """Whether a message may be that one: in all but the texts that may change."""
-    return not set(_message(old, new)) or (
-        old.get("role") == new.get("role") in ("assistant", *RESULTS)
-        and {key: old.get(key) for key in _NAMES} == {key: new.get(key) for key in _NAMES}
-    )
-
-
-_NAMES = ("tool_calls", "function_call", "tool_call_id", "name")
+def _named(old: Dict, new: Dict) -> bool:
+    """Whether a message of the agent's or a tool's is that one by what it calls or answers, whatever its text."""
+    names = ("role", "tool_calls", "function_call", "tool_call_id", "name")
+    return old.get("role") in ("assistant", *RESULTS) and all(old.get(key) == new.get(key) for key in names)
 
 
 def _left_out(old: Sequence[Dict], new: Sequence[Dict], placed: Placed) -> Iterator[str]:
@@ -137,8 +134,6 @@ def _gone(old: Sequence[Dict], placed: Placed) -> Iterator[str]:
         yield "what the application pinned was left out"
     if any((call in gone) != (answer in gone) for answer, call in answers(old).items()):
         yield "a call and its result were parted"
-    if placed.record[0] != len([one for one, _ in placed.pairs if one < first]) and first < placed.record[0]:
-        yield "something before the record was left out"
     if old[first].get("role") != "assistant":
         yield "what was left out does not begin with a turn"
     follows = old[last + 1] if last + 1 < len(old) else {}
