@@ -84,7 +84,7 @@ def ledgers(store: Store, name: str = "") -> Callable[[bytes], Ledger]:
 
 
 def watches(tables: Sequence[Mapping[str, object]]) -> tuple[Watch, ...]:
-    """The milestones that a configuration names: ``name``, ``site`` (a shell pattern for a tool with its arguments), and
+    """The milestones that a configuration names: ``name``, ``site`` (a shell pattern for a tool and its arguments), and
     one of ``quotes``, ``number_equals`` (with ``near``) and ``json_path_equals`` (a path, with ``value``).
 
     Raises ``ConfigError``.

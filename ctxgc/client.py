@@ -44,8 +44,8 @@ def wrap(
     wrapped too; ``parse`` and other helpers that do not call ``create`` go around ctxgc. The copy has an attribute
     ``ctxgc`` with ``recall(handle)``, ``milestone(name)`` and ``flush()``. ``store``, ``policies``, ``tags`` and
     ``ledger`` are as for ``open_session``, and so is ``summariser``; by default it is each conversation's own model,
-    asked where the client asks it, but not through the client. Raises ``TypeError`` for what has no ``chat.completions.create``,
-    ``StoreError``, ``PolicyError``.
+    asked where the client asks it, but not through the client. Raises ``TypeError`` for what has no
+    ``chat.completions.create``, ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import preset
 

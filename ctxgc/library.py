@@ -189,7 +189,7 @@ def open_session(
 
     ``store`` is a URL or an open store; by default one in memory. ``policies`` is a preset's name or policies in order.
     ``tags`` maps patterns of tool names to sources: their results are tagged ``retrieval:<source>``.
-    ``ledger`` is an open ledger, or the name of one in the store: it is consulted at every turn, and what is posted in it
+    ``ledger`` is an open ledger, or the name of one in the store: it is consulted at every turn, and what is posted there
     is told to the model. ``summariser`` is a model as litellm names it, or a callable: it has a part in the records of
     spans that are compacted; without one, they hold what code can tell.
     Raises ``StoreError``, ``PolicyError``.

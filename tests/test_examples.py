@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from ctxgc import open_session
 
-ARCHITECTURE = (Path(__file__).parent.parent / "ctxgc" / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+ARCHITECTURE = (ROOT / "ctxgc" / "README.md").read_text()
+README = (ROOT / "README.md").read_text()
 CALL = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
 
 
@@ -30,3 +34,15 @@ def test_the_example_policy_shortens_what_it_says() -> None:
     assert sent[:2] == messages[:2]
     assert "\x1b" not in sent[2]["content"]
     assert sent[2]["content"].startswith("FAILED test_0\nFAILED test_1\n")
+
+
+def test_the_books_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "# Report\nall rows are there\n"
+    (tmp_path / "report.md").write_text(text)
+    made: dict[str, object] = {
+        "text": text, "output": "12 passed in 0.3s\n", "next_task": "now the tests", "system": {"role": "system"}
+    }  # fmt: skip
+    exec(compile(blocks(README)[-1], "books.py", "exec", dont_inherit=True), made)
+    said = made["messages"][1]["content"]  # type: ignore[index]
+    assert "report.md is written" in said and "12 tests pass" in said and said.endswith("now the tests")

@@ -17,8 +17,8 @@ AT_ONCE = 4
 
 
 class Errands:
-    """The errands of all sessions. ``lock`` gives a session's lock, ``planned`` has it plan anew, ``failed`` is told why
-    one could not be done."""
+    """The errands of all sessions. ``lock`` gives a session's lock, ``planned`` has it plan anew, ``failed`` is told
+    why one could not be done."""
 
     def __init__(
         self,

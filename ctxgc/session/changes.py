@@ -52,13 +52,14 @@ def milestone(state: State, kit: Kit, name: str) -> Milestone:
 
 def news(pending: Pending, codec: Codec) -> Insertion | None:
     """What was told of the ledger with a request: it stands in its history from then on."""
-    text, told = pending.collected.news, pending.collected.told
-    if not text:
+    messages, told = pending.collected.news, pending.collected.told
+    if not messages:
         return None
     meter = pending.meter
     cells = tuple(
         NewCell(str(one.kind), TAG, TAG, meter.measure(one), content_digest(one.text), True, exact=meter.exact)
-        for one in codec.decode(text).blocks
+        for raw in messages
+        for one in codec.decode(raw).blocks
     )
     head = pending.track.head
-    return Insertion(at=pending.at, call=pending.call, head=head, messages=(text,), cells=cells, told=told)
+    return Insertion(at=pending.at, call=pending.call, head=head, messages=messages, cells=cells, told=told)

@@ -60,7 +60,7 @@ class Collected:
     pace: Pace
     generation: str = "minor"
     compaction: Draft | None = None
-    news: bytes = b""
+    news: tuple[bytes, ...] = ()
     told: int = -1
 
 

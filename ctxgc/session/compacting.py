@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from msgspec import structs
 
 from ctxgc.core import stub
-from ctxgc.core.block import Kind
 from ctxgc.core.cells import NewCell
 from ctxgc.core.collector import Edit
 from ctxgc.core.compaction import Item
@@ -26,6 +25,7 @@ from ctxgc.core.record import Original, Record, deterministic, still_open, with_
 from ctxgc.core.record_text import render, whole
 from ctxgc.core.state import State
 from ctxgc.policies.compact import Compact
+from ctxgc.session import forms
 from ctxgc.session.admission import Meter
 from ctxgc.session.collecting import Standing
 from ctxgc.session.cutting import cut
@@ -154,14 +154,16 @@ class Compacting:
         opening, told = self.balance(meter.count)
         yield
         text = render(record, handle=handle, budget=_budget(self.terms, span), count=meter.count, opening=opening)
-        messages = self._messages(head, span, behind[0], text, handle)
+        messages = self._messages(head, span, behind, text, handle)
+        if not messages:
+            return None
         gone = frozenset(cell for number in span.dropped for cell in self.state.nodes[number].cells)
         edits = tuple(self._pointers(behind, gone, texts, meter))
         known = self.state.by_handle
         handles = {one.handle: one.cell for one in originals if one.text and one.handle not in known}
         draft = Draft(
             span, trigger, self._since(trigger), messages, tuple(self._cells(messages, meter)), full, handle, handles,
-            edits, by, told,
+            edits, by, told, gone,
         )  # fmt: skip
         return draft if draft.load().saved > 0 else None
 
@@ -201,14 +203,18 @@ class Compacting:
         last = self.state.milestones[-1].head if self.state.milestones and trigger == "milestone" else -1
         return self.state.node(last).turn if last >= 0 else 0
 
-    def _messages(self, head: int, span: Span, following: Node, text: str, handle: str) -> tuple[bytes, ...]:
-        """As a recall where the history offers the tool and the agent speaks next, else as words of the agent's."""
-        first = self.state.nodes[min(span.kept)] if span.kept else following
-        tool = (
-            TOOL_NAME if self.state.node(head).offer >= 0 and first.role not in ("user", "system", "developer") else ""
-        )
-        thinks = any(self.state.cells[cell].kind is Kind.THINKING for cell in self.state.nodes[span.following].cells)
-        return self.kit.codec.record(text, handle, tool, reasoning=thinks)
+    def _messages(self, head: int, span: Span, behind: Sequence[Node], text: str, handle: str) -> tuple[bytes, ...]:
+        """As a recall where the agent speaks next, and else as words of the agent's. None where thinking that is signed
+        would stand behind it."""
+        state = self.state
+        first = state.nodes[min(span.kept)] if span.kept else behind[0]
+        speaks = first.role not in ("user", "system", "developer")
+        bound = forms.signed(state, behind)
+        if speaks and bound:
+            return ()
+        tool = forms.tool(state, head, signed=bound) if speaks else ""
+        reasons = forms.reasons(state, (state.nodes[span.following], *behind))
+        return self.kit.codec.record(text, handle, tool, reasoning=reasons)
 
     def _cells(self, messages: Sequence[bytes], meter: Meter) -> Iterator[NewCell]:
         for raw in messages:

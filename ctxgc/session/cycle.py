@@ -10,9 +10,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ctxgc.core.block import Author
+from ctxgc.core.heap import content_digest
 from ctxgc.core.journal import AnyEntry, Bypass
 from ctxgc.core.pacer import Decision, Pacer, Tariff
 from ctxgc.core.state import State
+from ctxgc.session import forms
 from ctxgc.session.admission import Meter, Pending
 from ctxgc.session.collecting import Collected, Collecting, Standing
 from ctxgc.session.coming import Came
@@ -89,7 +91,14 @@ class Cycle:
         except Exception as error:  # fail open: it is told later
             self._failed.append(f"not told: {type(error).__name__}")
             return collected
-        return replace(collected, news=self.kit.codec.news(text), told=told) if text else collected
+        return replace(collected, news=self._news(came.found.parent, text), told=told) if text else collected
+
+    def _news(self, parent: int, text: str) -> tuple[bytes, ...]:
+        state = self.state
+        path = state.path(parent)
+        tool = forms.tool(state, parent, signed=forms.signed(state, path))
+        handle = self.compacting.mint(content_digest(text))
+        return self.kit.codec.news(text, handle, tool, reasoning=forms.reasons(state, path))
 
     def marking(self, pending: Pending | None) -> Generator[None, None, AnyEntry | None]:
         """Mark what is new in a request that has been booked (None: what a process that died had not marked)."""

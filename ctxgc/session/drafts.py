@@ -34,9 +34,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A span and what would stand for it: ``messages``, with their ``cells``. ``whole`` is the record in full, which is
-    read back under ``handle``; ``handles`` those of what goes; ``edits`` what changes behind the span, since it pointed
-    into it. ``since`` is the turn from which on it is due, ``trigger`` why."""
+    """A span and what would stand for it: ``messages``, with their ``cells``.
+
+    ``whole`` is the record in full, which is read back under ``handle``; ``gone`` are the cells that go and ``handles``
+    theirs; ``edits`` what changes behind the span, since it pointed into it. ``since`` is the turn from which on it is
+    due, ``trigger`` why; ``by`` the model that has a part in it, ``told`` how far it tells of the ledger.
+    """
 
     span: Span
     trigger: str
@@ -49,6 +52,7 @@ class Draft:
     edits: tuple[Edit, ...] = ()
     by: str = ""
     told: int = -1
+    gone: frozenset[int] = frozenset()
 
     @property
     def tokens(self) -> int:

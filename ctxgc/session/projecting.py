@@ -65,6 +65,16 @@ def _anew(
     return project(whole, None, raws, state, found, planned, codec, edits, came.tool, made, collected.news)
 
 
+def unpointed(planned: tuple[Planned, ...], collected: Collected) -> tuple[Planned, ...]:
+    """What becomes of new messages, without pointers to what is left out with this very request."""
+    draft = collected.compaction
+    if draft is None or not any(edit.of in draft.gone for plan in planned for edit in plan.edits):
+        return planned
+    return tuple(
+        replace(plan, edits=tuple(edit for edit in plan.edits if edit.of not in draft.gone)) for plan in planned
+    )
+
+
 def keep(tracks: deque[Track], state: State, came: Came, outgoing: Outgoing) -> Track:
     """Keep what was sent for the next request to be resumed behind it: as the newest of a session's tracks."""
     head = len(state.nodes) + len(came.found.drafts) - 1 if came.found.drafts else came.found.parent

@@ -84,7 +84,7 @@ def project(
     changed: Mapping[int, Mapping[int, str]] = _NOTHING,
     tool: bytes = b"",
     made: Compacted | None = None,
-    news: bytes = b"",
+    news: Sequence[bytes] = (),
 ) -> Outgoing:
     """Assemble what is sent for ``body``, with ``tool`` behind its tools, if one is given, and ``news`` at its end.
 
@@ -97,8 +97,7 @@ def project(
     before = [raw for _, raw in raws]
     same_prefix = track is None or track.sent is track.known.prefix
     ours = _ours(state, track, recognised, len(raws), made)
-    if news:
-        ours[-1] += (b",", news)
+    ours[-1] += [part for raw in news for part in (b",", raw)]
     if before == after and same_prefix and not tool and not any(ours):
         return Outgoing(body.text, body.end)
     shown = _shown(state, recognised, len(raws), made)

@@ -31,7 +31,7 @@ from ctxgc.session.eden import clean
 from ctxgc.session.errands import Closing, Errand, Ran
 from ctxgc.session.kit import Kit, Prepared, Resumed
 from ctxgc.session.pacing import tariff_for
-from ctxgc.session.projecting import keep, projected
+from ctxgc.session.projecting import keep, projected, unpointed
 from ctxgc.session.projection import Invalid, Track
 from ctxgc.session.reading import TOOL_NAME
 from ctxgc.session.recalling import recalled, recalls
@@ -260,7 +260,7 @@ class Session:
         meter, at, tariff = self.kit.meter(model), self.kit.clock(), tariff_for(self.state, self.kit.tariff(model))
         planned, faults = yield from planning(self.state, self.kit, self._mint, came, meter)
         collected = yield from self._cycle.collected(found, planned, body, model, meter, tariff, at)
-        collected = self._cycle.told(collected, came, meter)
+        planned, collected = unpointed(planned, collected), self._cycle.told(collected, came, meter)
         planned, collected, outgoing = projected(self.state, self.kit.codec, came, planned, collected, faults)
         self._cycle.reported.update(faults)
         self._pending += (Unread(call, at, fault) for fault in faults)

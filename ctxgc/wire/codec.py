@@ -157,8 +157,8 @@ class Codec(Protocol):
         """The messages that stand for a span: a call of ``tool`` for a handle and its answer, or (for no tool) words of
         the agent's. ``reasoning`` says that the history's agent messages carry theirs."""
 
-    def news(self, text: str) -> bytes:
-        """The message that tells the agent something at the end of a history."""
+    def news(self, text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
+        """The messages that tell the agent something at the end of a history, in the same forms."""
 
     def reader(self, *, stream: bool) -> ReplyReader:
         """A reader for the reply to a request."""

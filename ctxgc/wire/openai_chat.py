@@ -106,9 +106,9 @@ class OpenAIChat:
         """See ``Codec.record``."""
         return openai_chat_compacted.record(text, handle, tool, reasoning=reasoning)
 
-    def news(self, text: str) -> bytes:
+    def news(self, text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
         """See ``Codec.news``."""
-        return openai_chat_compacted.news(text)
+        return openai_chat_compacted.news(text, handle, tool, reasoning=reasoning)
 
     def reader(self, *, stream: bool) -> ReplyReader:
         """See ``Codec.reader``."""

@@ -1,7 +1,7 @@
 """A compacted chat-completions history: the messages that stand in a span's place, news, and what may be left out.
 
 Rule: what stands for a span never has the role of the user or the system. News from the host's ledger come as a user's
-message, since no server refuses one at the end of a history.
+message only where there is no tool to answer for.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def record(text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes
     return tuple(_dump(message) for message in (said, *answer))
 
 
-def news(text: str) -> bytes:
-    """The message that tells news at the end of a history."""
-    return _dump({"role": "user", "content": text})
+def news(text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
+    """The messages that tell news at the end of a history: as a record is told, or else by the user."""
+    return record(text, handle, tool, reasoning=reasoning) if tool else (_dump({"role": "user", "content": text}),)
 
 
 def problems(before: Sequence[bytes], after: Sequence[bytes], ours: Sequence[bytes]) -> tuple[str, ...]:
