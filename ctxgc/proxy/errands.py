@@ -53,6 +53,8 @@ class Errands:
     async def book(self, session: Session, ran: Ran) -> None:
         """Book what came of an errand, and have the session plan by it."""
         async with self._lock(session):
+            if session.broken:  # it was restored meanwhile, and knows nothing of this
+                return
             session.ran(ran)
         self._planned(session)
 

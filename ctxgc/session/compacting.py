@@ -42,6 +42,8 @@ LARGE = 4_000
 NOTHING = "nothing is posted in the ledger: begin with the task and what is still open"
 LEAST = 2_000
 """Characters of a span below which no model is asked about it."""
+SHARE = 4
+"""The part of a span, one in so many, that no model was asked about yet, from which on one is asked."""
 WINDOW = 32_000
 """Tokens that a summariser's window is taken to have, if it is not known."""
 DRAFTS = 8
@@ -65,13 +67,12 @@ class Compacting:
     jobs: list[Job] = field(default_factory=list)
     """What is to be asked of a model, for whoever takes it."""
     _drafts: OrderedDict[int, Draft | None] = field(default_factory=OrderedDict)
-    _asked: int = -1
+    _asked: bool = False
 
     def ready(self, head: int, *, urgent: bool = True) -> Draft | None:
         """What was prepared for the request after the one that ends at ``head``; unless it is ``urgent``, not while a
         model is being asked about it."""
-        draft = self._drafts.get(head)
-        return None if draft is not None and self._asked == draft.span.upto and not urgent else draft
+        return self._drafts.get(head) if urgent or not self._asked else None
 
     def made(self, head: int) -> bool:
         """Whether a draft was made, even one that waits for an answer."""
@@ -79,7 +80,7 @@ class Compacting:
 
     def answered(self) -> None:
         """Wait for no answer any more."""
-        self._asked = -1
+        self._asked = False
 
     def forget(self) -> None:
         """Let go of what was prepared."""
@@ -160,7 +161,7 @@ class Compacting:
         gone = frozenset(cell for number in span.dropped for cell in self.state.nodes[number].cells)
         edits = tuple(self._pointers(behind, gone, texts, meter))
         known = self.state.by_handle
-        handles = {one.handle: one.cell for one in originals if one.text and one.handle not in known}
+        handles = {one.handle: one.cell for one in originals if one.handle not in known}
         draft = Draft(
             span, trigger, self._since(trigger), messages, tuple(self._cells(messages, meter)), full, handle, handles,
             edits, by, told, gone,
@@ -170,12 +171,13 @@ class Compacting:
     def _ask(self, span: Span, path: Sequence[Node], originals: Sequence[Original], meter: Meter) -> None:
         """Have a model asked about what of a span none was asked about yet, unless they have failed too often."""
         summariser, state = self.kit.summariser, self.state
-        if summariser is None or self._asked == span.upto or not Breaker.of(state.outcomes).asks:
+        if summariser is None or self._asked or not Breaker.of(state.outcomes).asks:
             return
         depths = {node.id: node.depth for node in path}
         done = max((depths.get(one.upto, -1) for one in state.summaries), default=-1)
         unsaid = tuple(one for one in originals if depths[one.node] > done and not one.pinned)
-        if sum(len(one.text) for one in unsaid) < LEAST:
+        size = sum(len(one.text) for one in originals)
+        if sum(len(one.text) for one in unsaid) < max(LEAST, size // SHARE):
             return
         items, resolved, _ = said(state, path)
         model = summariser.model or state.heads[path[-1].id].model
@@ -185,7 +187,7 @@ class Compacting:
             window=summariser.window or self.kit.tariff(model).window or WINDOW,
         )  # fmt: skip
         self.jobs.append(job)
-        self._asked = span.upto
+        self._asked = True
 
     def _quality(self) -> int:
         return int(self.pacer.quality * self.pacer.low / self.pacer.high)

@@ -142,9 +142,9 @@ class Cycle:
             standing = yield from self._plan(found.parent, body, meter, tariff)
         if not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh):
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
-        draft = self.compacting.ready(found.parent, urgent=self._urgent(standing, tariff, fresh))
         if standing.surplus and not self.compacting.made(found.parent):
-            draft = yield from self._draft(standing, body, meter, tariff, fresh)
+            yield from self._draft(standing, body, meter, tariff, fresh)
+        draft = self.compacting.ready(found.parent, urgent=self._urgent(standing, tariff, fresh))
         if draft is not None:
             decision = self.collecting.compact(draft, standing, tariff, fresh, cold=is_cold)
             if decision.taken:

@@ -49,7 +49,7 @@ class Session:
         self.tracks: deque[Track] = deque(maxlen=TRACKS)
         self._pending: deque[Pending | Unread] = deque()
         self._durable: dict[bytes, Future[None]] = {}
-        self._preparing = 0
+        self._preparing = self._out = 0
         self._books = Books(key, scope, origin, kit, self.state)
         self._mint = partial(stub.mint, kit.store.secret, key)
         self._cycle = Cycle(key, self.state, kit, self._mint)
@@ -81,7 +81,7 @@ class Session:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way, so that the session may be let go and restored from its journal later."""
-        under_way = self._preparing or self._pending or self._afterwards or self.state.unsettled
+        under_way = self._preparing or self._out or self._pending or self._afterwards or self.state.unsettled
         return not (under_way or self._books.journal.waiting)
 
     @property
@@ -208,10 +208,7 @@ class Session:
         self._books.journal.flush()
 
     def retry(self) -> Future[None] | None:
-        """Try once more to store what a failing store has not taken; nothing else would, while nothing is asked.
-
-        Done when that is on disk; None if nothing waits.
-        """
+        """Try once more to store what a failing store has not taken; None if nothing waits. Nothing else would."""
         return self._books.journal.write() if self._books.journal.waiting else None
 
     def recall(self, handle: str, *, by: str = "host") -> str:
@@ -227,24 +224,30 @@ class Session:
         self._book()
         ledger = self._cycle.telling.ledger
         closed = ledger.close(clean(name)).period if ledger else None
+        self._out += 1
         self.ran(Ran(milestone=clean(name)))
         return closed
 
     def closing(self, name: str) -> Closing:
         """``milestone`` as an errand, for shells that must not wait."""
+        self._out += 1
         return Closing(self._cycle.telling.ledger, clean(name))
 
     def errands(self) -> list[Errand]:
         """What is to be run off the request's way, in a thread; what comes of each goes to ``ran``."""
-        return self._cycle.errands()
+        found = self._cycle.errands()
+        self._out += len(found)
+        return found
 
     def ran(self, ran: Ran) -> None:
         """Book what came of an errand, and plan anew by it."""
+        self._out = max(self._out - 1, 0)
         self._book()
         if ran.fault:
             self._books.write(self._books.line(Bypass(at=self.kit.clock(), call=b"", reason=clean(ran.fault))))
         if ran.summaries:
             self._books.write(*map(self._books.line, ran.summaries))
+        if ran.summaries or ran.fault:
             self._cycle.compacting.answered()
         if ran.milestone:
             self._books.write(self._books.line(milestone(self.state, self.kit, ran.milestone)))

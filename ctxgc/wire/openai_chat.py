@@ -98,17 +98,9 @@ class OpenAIChat:
         """See ``Codec.problems``."""
         return openai_chat_rules.problems(before, after)
 
-    def left_out(self, before: Sequence[bytes], after: Sequence[bytes], ours: Sequence[bytes]) -> tuple[str, ...]:
-        """See ``Codec.left_out``."""
-        return openai_chat_compacted.problems(before, after, ours)
-
-    def record(self, text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
-        """See ``Codec.record``."""
-        return openai_chat_compacted.record(text, handle, tool, reasoning=reasoning)
-
-    def news(self, text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
-        """See ``Codec.news``."""
-        return openai_chat_compacted.news(text, handle, tool, reasoning=reasoning)
+    left_out = staticmethod(openai_chat_compacted.problems)
+    record = staticmethod(openai_chat_compacted.record)
+    news = staticmethod(openai_chat_compacted.news)
 
     def reader(self, *, stream: bool) -> ReplyReader:
         """See ``Codec.reader``."""
