@@ -14,6 +14,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from ctxgc.errors import InputError, UnknownHandle
+from ctxgc.ledger import open_ledger
 from ctxgc.mcp_server.answers import HITS, WIDTH, Answers
 from ctxgc.session import Session
 from ctxgc.session.reading import SCHEMA
@@ -295,3 +296,25 @@ def test_the_answers_are_json_that_any_client_can_read(url, session):
         assert json.loads(server.stdout.readline())["result"]["serverInfo"]["name"] == "ctxgc"
         said, _ = server.communicate()
     assert (said, server.returncode) == ("", 0)
+
+
+def test_vouchers_of_the_ledger_are_read_like_what_was_taken_out(url, store, session) -> None:
+    session.flush()
+    own = open_ledger(store, f"session {ONE.hex()}")
+    voucher = own.vault.store(ref="file:long.txt", content=FILE)
+    read = Answers(url).recall({"handle": voucher.id, "first_line": 3, "last_line": 4})
+    assert read.startswith("line 3 of the file\nline 4 of the file\n")
+
+
+def test_vouchers_of_other_ledgers_are_not_found(url, store, session) -> None:
+    session.flush()
+    voucher = open_ledger(store, "team").vault.store(ref="file:long.txt", content=FILE)
+    with pytest.raises(UnknownHandle):
+        Answers(url).recall({"handle": voucher.id})
+    assert Answers(url, ledger="team").recall({"handle": voucher.id, "first_line": 3, "last_line": 3})
+
+
+def test_a_ledger_that_was_written_to_last_is_no_session(url, store, session) -> None:
+    session.flush()
+    open_ledger(store).claim("the sky is blue")
+    assert f"* {ONE.hex()[:12]}" in Answers(url).sessions({}) and "[1 of 1 sessions" in Answers(url).sessions({})

@@ -9,8 +9,9 @@ from ctxgc.cli._journals import find_session, opened, store_option
 
 @click.command()
 @click.option("--session", metavar="SESSION", help="The only session to read: its id, or how that begins.")
+@click.option("--ledger", metavar="NAME", help="The ledger whose vouchers may be read [the session's own].")
 @store_option
-def command(session: str | None, store: str | None) -> None:
+def command(session: str | None, ledger: str | None, store: str | None) -> None:
     """Serve recall and search to an agent, as an MCP server on stdin and stdout.
 
     The agent's own session is read: the one that was written to last or, where several agents share a store, the one
@@ -24,6 +25,7 @@ def command(session: str | None, store: str | None) -> None:
     import asyncio
     import signal
 
+    from ctxgc.config import load
     from ctxgc.errors import ConfigError
 
     try:
@@ -35,7 +37,7 @@ def command(session: str | None, store: str | None) -> None:
     key = _key(session, store) if session else ""
     # Ctrl-C would wait for the thread that reads stdin. Nothing is written here, so ending at once loses nothing.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(serve(Answers(store, key)))
+    asyncio.run(serve(Answers(store, key, ledger or load().config.ledger)))
 
 
 def _key(session: str, url: str | None) -> str:

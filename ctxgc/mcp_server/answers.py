@@ -12,12 +12,14 @@ from itertools import islice
 from typing import Final
 
 from ctxgc.cli._journals import SHORT, codec_of, find_session, journal, opened
+from ctxgc.cli._ledgers import is_ledger, of_session
 from ctxgc.cli._output import printable, shorten, when
 from ctxgc.core.block import Kind
 from ctxgc.core.heap import Cell
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State, fold
 from ctxgc.errors import InputError, UnknownHandle
+from ctxgc.ledger import open_ledger
 from ctxgc.session.originals import content
 from ctxgc.session.reading import decoded, excerpt, search_term
 from ctxgc.session.searching import clipped, find
@@ -42,11 +44,13 @@ class Answers:
     """The tools. ``store`` is its URL, None for the configured one; ``session`` the hex of the key of the one to read.
 
     With an empty ``session`` it is, at each call, the one that was written to last: an agent's own, since its call of
-    the tool has just come through the proxy. Every tool may raise ``StoreError`` and ``CtxgcError``.
+    the tool has just come through the proxy. ``ledger`` names the ledger whose vouchers may be read; by default the
+    session's own. Every tool may raise ``StoreError`` and ``CtxgcError``.
     """
 
     store: str | None = None
     session: str = ""
+    ledger: str = ""
 
     def recall(self, arguments: Arguments) -> str:
         """An original text, or the part of it asked for: see ``session.reading``. Raises also ``ValueError``."""
@@ -55,9 +59,12 @@ class Answers:
             key = self._key(store)
             state = _state(store, key)
             cell = state.by_handle.get(asked.handle)
-            if state.opened is None or cell is None:
+            if state.opened is not None and cell is not None:
+                return excerpt(content(state, store, codec_of(state.opened.codec), cell), asked)
+            text = open_ledger(store, self.ledger or of_session(key)).read(asked.handle)
+            if text is None:
                 raise UnknownHandle(f"no content of session {key.hex()[:SHORT]} has the handle {asked.handle!r}")
-            return excerpt(content(state, store, codec_of(state.opened.codec), cell), asked)
+            return excerpt(text, asked)
 
     def search(self, arguments: Arguments) -> str:
         """The lines of all the session's texts that hold a term, newest text first. Raises also ``ValueError``."""
@@ -75,7 +82,7 @@ class Answers:
     def sessions(self, arguments: Arguments) -> str:
         """The sessions that may be read, newest first; the one that is read is marked. Takes no arguments."""
         with opened(self.store) as store:
-            rows, key = store.sessions()[::-1], self._key(store)
+            rows, key = [row for row in store.sessions()[::-1] if not is_ledger(store, row)], self._key(store)
         rows = [row for row in rows if not self.session or row.key == key]
         lines = "".join(map(_line, rows[:HITS], (row.key == key for row in rows)))
         return f"{lines}[{min(len(rows), HITS)} of {len(rows)} sessions; recall and search read the one marked *]"
@@ -85,14 +92,18 @@ class Answers:
 
 
 def _latest(store: Store) -> bytes:
-    """The session of the newest entry. Raises ``InputError`` for a store without any."""
+    """The session of the newest entry that is not a ledger's. Raises ``InputError`` for a store without any."""
+    ledgers = {row.key for row in store.sessions() if is_ledger(store, row)}
     rows = store.rows()
     upto = rows.counts()[1].entry
-    entry = next(rows.select("entry", upto - 1, upto), None)
-    if entry is None:
-        raise InputError("no sessions yet: nothing has come through the proxy to this store")
-    log = entry_row(entry).log
-    return log_row(next(rows.select("log", log - 1, log))).session
+    while upto > 0:
+        entry = next(rows.select("entry", upto - 1, upto))
+        log = entry_row(entry).log
+        key = log_row(next(rows.select("log", log - 1, log))).session
+        if key not in ledgers:
+            return key
+        upto -= 1
+    raise InputError("no sessions yet: nothing has come through the proxy to this store")
 
 
 def _state(store: Store, key: bytes) -> State:
