@@ -78,6 +78,12 @@ class History:
     def _own(self, cells: Iterable[int]) -> Iterable[tuple[str, int]]:
         return ((self.cells[cell].tag, self.cells[cell].sent) for cell in cells)
 
+    def told(self, head: int, child: int = -1) -> int:
+        """The position in the ledger's log up to which a history was told of it; -1 if it never was."""
+        node = self.node(head)
+        made = node.compacted.told if node.compacted else -1
+        return max(node.told, made, *(each.told for each in self.own.behind(head, child)), -1)
+
     def shown(self, head: int) -> list[Node]:
         """The nodes of a history of which anything is sent: without those of a span that was compacted."""
         path, made = self.path(head), self.node(head).compacted

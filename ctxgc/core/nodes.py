@@ -19,7 +19,7 @@ Tally = Mapping[str, int]
 class Compacted:
     """A span of a history that is not sent: the nodes from ``following``, behind ``after``, up to ``upto``, but for
     those ``kept``. ``messages`` stand in its place, and ``cells`` are theirs. ``number`` counts (from 1) how often the
-    history has been compacted."""
+    history has been compacted, ``told`` is the position in the ledger's log up to which it tells of it."""
 
     after: int
     following: int
@@ -28,6 +28,7 @@ class Compacted:
     messages: tuple[bytes, ...]
     cells: tuple[int, ...]
     number: int = 1
+    told: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Node:
     """A message in the trie of histories. ``received`` and ``sent`` are the tokens of the whole path to it, per tag.
 
     ``offer`` numbers the tool of ours that its history offers (-1: none). ``compacted`` is the span that histories
-    through it are sent without.
+    through it are sent without, ``told`` what the history before it was told of the ledger, up to which position.
     """
 
     id: int
@@ -53,6 +54,7 @@ class Node:
     edits: Mapping[int, str] = field(default_factory=dict)
     offer: int = -1
     compacted: Compacted | None = None
+    told: int = -1
 
 
 @dataclass(frozen=True, slots=True)

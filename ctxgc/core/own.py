@@ -22,7 +22,7 @@ class Inserted:
     """Messages of ours behind a node, and their cells. Nodes that followed it before ``since`` go without them.
 
     ``call`` is the request that they left with first (empty: none yet), ``asked`` the one in whose reply the model
-    asked for them.
+    asked for them. ``told`` is the position in the ledger's log up to which they tell of it.
     """
 
     since: int
@@ -30,6 +30,7 @@ class Inserted:
     cells: tuple[int, ...]
     call: bytes = b""
     asked: bytes = b""
+    told: int = -1
 
 
 @dataclass(slots=True)

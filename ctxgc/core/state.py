@@ -67,7 +67,6 @@ class State(History):
         self.summaries: list[Summary] = []
         self.outcomes: list[str] = []
         self.records: dict[int, bytes] = {}
-        self.told = -1
 
     def apply(self, entry: AnyEntry) -> None:
         """Take one entry. Raises ``ValueError`` for one that does not fit what came before it."""
@@ -152,6 +151,7 @@ class State(History):
         node = Node(
             number, new.parent, parent.depth + 1, new.turn, new.chain, new.blob, new.gap, new.role, new.eden,
             cells, received, sent, offer=parent.offer if parent.offer >= 0 else offer, compacted=parent.compacted,
+            told=self.told(new.parent, number),
         )  # fmt: skip
         self.nodes.append(node)
         self.by_chain[new.chain] = number
@@ -198,8 +198,8 @@ class State(History):
         turn = self.nodes[entry.head].turn
         cells = tuple(self._ours(cell, entry.head, turn) for cell in entry.cells)
         left = entry.call if entry.told >= 0 else b""  # news leave with the request that they were made for
-        self.own.insert(entry.head, Inserted(len(self.nodes), entry.messages, cells, call=left, asked=entry.call))
-        self.told = max(self.told, entry.told)
+        since, asked = len(self.nodes), entry.call
+        self.own.insert(entry.head, Inserted(since, entry.messages, cells, left, asked, entry.told))
 
     def _withdraw(self, entry: Insertion) -> None:
         """What a round was refused with is sent no more, and belongs to no history."""
@@ -244,13 +244,14 @@ class State(History):
             self.outcomes.append("")
         earlier = self.nodes[entry.upto].compacted
         number = earlier.number + 1 if earlier else 1
-        made = Compacted(entry.after, following, entry.upto, frozenset(entry.kept), entry.messages, cells, number)
+        made = Compacted(
+            entry.after, following, entry.upto, frozenset(entry.kept), entry.messages, cells, number, entry.told
+        )
         self.nodes[entry.upto] = replace(self.nodes[entry.upto], compacted=made)
         self.by_handle.update(entry.handles)
         if entry.handle not in self.by_handle:
             self.by_handle[entry.handle] = cells[0]
             self.records[cells[0]] = entry.record
-        self.told = max(self.told, entry.told)
         self.marked += 1
         self._retally(entry.upto)
 

@@ -83,11 +83,11 @@ class Cycle:
         """With what the ledger has to tell, at the end of a request that goes on, or is the session's first."""
         drafts = came.found.drafts
         speaks = bool(drafts) and drafts[-1].message.author is not Author.AGENT
-        goes_on = came.found.parent in self.state.heads or not self.state.heads
+        goes_on = came.begun or not self.state.heads
         if self.state.plain or collected.compaction is not None or not (speaks and goes_on):
             return collected
         try:
-            text, told = self.telling.news(meter.count)
+            text, told = self.telling.news(came.found.parent, meter.count)
         except Exception as error:  # fail open: it is told later
             self._failed.append(f"not told: {type(error).__name__}")
             return collected

@@ -44,17 +44,17 @@ class Telling:
         return self._ledger
 
     def balance(self, count: Callable[[str], int]) -> Told:
-        """The opening balance, for a record. Pinned constraints are in the window as they came."""
+        """The opening balance, for a record (-1: there is none). Pinned constraints are in the window as they came."""
         ledger = self.ledger
         if ledger is None:
-            return "", self.state.told
+            return "", -1
         version = ledger.version  # what is posted between this and the next line is told twice, and not never
         found = ledger.opening(self.room, count=count)
-        return (found.text, version) if found.facts or found.pointed else ("", self.state.told)
+        return (found.text, version) if found.facts or found.pointed else ("", -1)
 
-    def news(self, count: Callable[[str], int]) -> Told:
-        """What the next request is to tell."""
-        ledger, told = self.ledger, self.state.told
+    def news(self, head: int, count: Callable[[str], int]) -> Told:
+        """What the next request is to tell, behind the history that ends at ``head``."""
+        ledger, told = self.ledger, self.state.told(head)
         if ledger is None or ledger.version <= max(told, 0):
             return "", told
         if told < 0:
