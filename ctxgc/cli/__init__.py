@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "gc-log": ("gc_log", "List a session's collections: why, what was predicted, what was billed."),
         "explain": ("explain", "Say of each cell of a request why it was sent as it was."),
         "diff": ("diff", "Show what the agent sent against what the model got."),
+        "ledger": ("ledger", "Keep the books: facts, each with the original that bears it out."),
         "mcp": ("mcp", "Serve recall and search to an agent over MCP."),
         "audit": ("audit", "Verify, show or export what was stored."),
         "config": ("config", "Show the configuration in force, and where each value came from."),
@@ -37,7 +38,8 @@ Start here:
 
 \b
 Exit codes: 0 ok, 1 a finding (audit broken), 2 usage, 3 bad configuration,
-4 unreadable or unknown input or store, 5 cannot listen or reach, 130 Ctrl-C."""
+4 unreadable or unknown input or store, 5 cannot listen or reach, 6 refused by the ledger,
+7 something does not agree with the ledger, 130 Ctrl-C."""
 
 
 class LazyGroup(click.Group):

@@ -1,6 +1,6 @@
 """What the commands of ``ctxgc ledger`` share: which ledger of which store, and how it is opened.
 
-Rule: what only reads opens the store read-only; a ledger that is not there is an error, and begins with its first entry.
+Rule: what only reads opens the store read-only; a ledger begins with its first entry, and before that is an error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxgc.cli._journals import find_session, store_option
+from ctxgc.cli._journals import find_session
 from ctxgc.cli._ledgers import MAIN, ledgers, of_session
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def ledger_options(command: str) -> Callable[[Callable[..., None]], Callable[...
         decorated = click.option("--session", metavar="ID", help=text)(decorated)
         text = f"Which ledger of the store [from the configuration, else {MAIN}]."
         decorated = click.option("--ledger", metavar="NAME", help=text)(decorated)
-        return store_option(decorated)
+        text = "The store: sqlite:///PATH [from the configuration, else the user's data folder]."
+        return click.option("--store", metavar="URL", help=text)(decorated)
 
     return decorate
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FORMS = "quotes=TEXT, number=VALUE[@NEAR], json=PATH=VALUE, exit=N, file_exists, reads_back"
 _JSON = re.compile(r'((?:\["(?:[^"\\]|\\.)*+"\]|[^="\[\]]|\[-?[0-9]++\])*+)=(.*)\Z', re.DOTALL)
-_STATUS = re.compile(r"-?[0-9]{1,9}\Z", re.ASCII)
+_STATUS = re.compile(r"-?[0-9]{1,10}\Z", re.ASCII)
 
 
 def verifiers(specs: Sequence[str]) -> list[Verifier]:

@@ -33,6 +33,9 @@ HITS: Final = 50
 WIDTH: Final = 200
 """Characters of the longest line that is shown whole; of longer ones, what is around the hit is."""
 
+_PART: Final = 256
+"""Entries that are looked through at once for the newest of a session's."""
+
 OWN: Final = "ctxgc"
 """What the names of our own tools hold, as agents call them: a search would find itself in what they said and gave."""
 
@@ -97,12 +100,12 @@ def _latest(store: Store) -> bytes:
     rows = store.rows()
     upto = rows.counts()[1].entry
     while upto > 0:
-        entry = next(rows.select("entry", upto - 1, upto))
-        log = entry_row(entry).log
-        key = log_row(next(rows.select("log", log - 1, log))).session
-        if key not in ledgers:
-            return key
-        upto -= 1
+        logs = [entry_row(entry).log for entry in rows.select("entry", max(upto - _PART, 0), upto)]
+        for log in dict.fromkeys(reversed(logs)):
+            key = log_row(next(rows.select("log", log - 1, log))).session
+            if key not in ledgers:
+                return key
+        upto -= _PART
     raise InputError("no sessions yet: nothing has come through the proxy to this store")
 
 

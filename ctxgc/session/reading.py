@@ -63,9 +63,9 @@ class Asked:
 
 
 def bare(handle: str) -> str:
-    """The handle itself, of a stub or of what is left of one when it was copied."""
-    begun = handle[:256].strip().lower()
-    return begun.removeprefix(SIGIL).removeprefix(SIGIL[1:]).partition(" ")[0].rstrip("]")
+    """The handle itself, of a stub, of a pointer (``[handle lines 1-4]``), or of what is left of one when copied."""
+    begun = handle[:256].strip().lower().removeprefix(SIGIL[:1])
+    return begun.removeprefix(SIGIL[1:]).partition(" ")[0].rstrip("]")
 
 
 def parse(arguments: str) -> Asked:

@@ -31,7 +31,17 @@ def asking(**given: object) -> Asked:
 
 
 @pytest.mark.parametrize(
-    "form", ["{}", "ctxgc:{}", "[ctxgc:{}", "[ctxgc:{}]", "[ctxgc:{} lines 41-960 of 1000 not shown]", "  {} "]
+    "form",
+    [
+        "{}",
+        "ctxgc:{}",
+        "[ctxgc:{}",
+        "[ctxgc:{}]",
+        "[ctxgc:{} lines 41-960 of 1000 not shown]",
+        "[{} lines 1-4]",
+        "[{}]",
+        "  {} ",
+    ],
 )
 def test_a_handle_may_be_given_as_it_stands_in_a_stub(form):
     assert asking(handle=form.format(HANDLE)) == asking(handle=form.format(HANDLE).upper()) == WHOLE
