@@ -4,49 +4,23 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
-import apsw
 import click
 
-from ctxgc.ledger import Ledger, Report, Source, json_path_equals, number_equals, open_ledger
-from ctxgc.store import Finding, StoreError, open_store
-from ctxgc.store.codec import unpack
+from ctxgc.examples import auditing
+from ctxgc.examples.tampering import Tamper as Tamper
+from ctxgc.examples.tampering import campaign, untouched
+from ctxgc.examples.tampering import change as change
+from ctxgc.examples.tampering import look as look
+from ctxgc.ledger import json_path_equals, number_equals, open_ledger
+from ctxgc.store import open_store
 
 SIZES = (20, 60, 400, 3_000)
 """Lines that vouchers have, in turn: kept as they are, or compressed."""
-_COLUMNS = {"blob": "data", "entry": "body"}
-
-
-@dataclass(frozen=True, slots=True)
-class Tamper:
-    """One byte of one stored value, changed; ``ref`` is the voucher's sha256 or the entry's position."""
-
-    table: str
-    ref: str
-
-    def in_report(self, report: Report, ledger: Ledger) -> bool:
-        """Whether a reconciliation names it."""
-        if self.table == "entry":
-            named = f"entry {self.ref} "
-        else:
-            vouchers = ledger.books.artifacts.values()
-            named = next((f"voucher {one.id} " for one in vouchers if one.hash == f"sha256:{self.ref}"), "no voucher")
-        return any(row.state in ("corrupt", "missing") and named in row.detail for row in report.rows)
-
-    def in_findings(self, findings: list[Finding]) -> bool:
-        """Whether verifying the store names it."""
-        return any(
-            found.kind == self.table and self.ref == (str(found.seq) if self.table == "entry" else found.ref)
-            for found in findings
-        )
 
 
 def build(url: str, vouchers: int, dice: random.Random) -> None:
@@ -69,76 +43,9 @@ def build(url: str, vouchers: int, dice: random.Random) -> None:
 
 def picks(url: str, count: int, dice: random.Random) -> int:
     """How many of so many random facts of random balances do not agree with the bytes that they rest on."""
-    wrong = 0
-    with open_ledger(open_store(url, read_only=True)) as ledger:
-        periods = ledger.books.periods
-        for _ in range(count):
-            name = dice.choice(dice.choice(periods).balance)
-            trace = ledger.trace(name)
-            wrong += not (trace.agree and trace.period and all(_agrees(one, ledger) for one in trace.sources))
-        ledger._log.store.close()
-    return wrong
-
-
-def _agrees(source: Source, ledger: Ledger) -> bool:
-    """The same once more, from the bytes of the voucher alone."""
-    content, evidence = ledger.vault.read(source.artifact.id), source.evidence
-    part = sha256(content[evidence.first : evidence.last]).hexdigest()
-    return f"sha256:{sha256(content).hexdigest()}" == source.artifact.hash and f"sha256:{part}" == evidence.slice
-
-
-def campaign(path: Path, count: int, dice: random.Random) -> Iterator[tuple[str, str]]:
-    """Change one random byte in a copy, again and again: the table, and who names it (``both``, ``reconcile``,
-    ``verify``, ``nobody``). ``void`` is a change of compressed bytes that leaves the content what it was."""
-    copy, done = path.with_name("copy.db"), 0
-    while done < count:
-        shutil.copyfile(path, copy)
-        tamper = change(copy, dice)
-        if tamper is None:
-            yield "", "void"
-            continue
-        done += 1
-        yield tamper.table, _names(*look(copy, tamper))
-
-
-def change(path: Path, dice: random.Random) -> Tamper | None:
-    """Change a byte of a random voucher or entry, guards put back; None where that changes no content."""
-    db = apsw.Connection(str(path))
+    store = open_store(url, read_only=True)
     try:
-        table = dice.choice(("blob", "entry"))
-        row = dice.randint(1, db.execute(f"SELECT max(id) FROM {table}").get)
-        column, ref = _COLUMNS[table], "lower(hex(hash))" if table == "blob" else "CAST(seq AS TEXT)"
-        kept, encoding, named = db.execute(f"SELECT {column}, enc, {ref} FROM {table} WHERE id = ?", (row,)).get
-        changed = bytearray(kept)
-        changed[dice.randrange(len(changed))] ^= dice.randint(1, 255)
-        if _content(encoding, bytes(changed)) == unpack(encoding, kept):
-            return None
-        guard = db.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (f"{table}_update",)).get
-        db.execute(f"DROP TRIGGER {table}_update")
-        db.execute(f"UPDATE {table} SET {column} = ? WHERE id = ?", (bytes(changed), row))
-        db.execute(guard)
-        return Tamper(table, named)
-    finally:
-        db.close()
-
-
-def look(path: Path, tamper: Tamper) -> tuple[bool, bool]:
-    """Whether the next reconciliation names a tamper, and whether verifying the store does."""
-    store = open_store(f"sqlite:///{path}", read_only=True)
-    try:
-        ledger = open_ledger(store)
-        return tamper.in_report(ledger.reconcile(record=False), ledger), tamper.in_findings(list(store.verify()))
-    finally:
-        store.close()
-
-
-def untouched(path: Path) -> int:
-    """The control: what is found in a store that nobody has changed."""
-    copy = path.with_name("copy.db")
-    shutil.copyfile(path, copy)
-    store = open_store(f"sqlite:///{copy}", read_only=True)
-    try:
-        return len(open_ledger(store).reconcile(record=False).findings) + len(list(store.verify()))
+        return auditing.disagreeing(open_ledger(store), count, dice)
     finally:
         store.close()
 
@@ -170,17 +77,6 @@ def measure(vouchers: int, tampers: int, count: int, seed: int, *, progress: boo
         "named": {table: dict(sorted(named[table].items())) for table in ("blob", "entry")},
         "missed": named["blob"]["nobody"] + named["entry"]["nobody"],
     }
-
-
-def _names(reconcile: bool, verify: bool) -> str:
-    return ("both" if verify else "reconcile") if reconcile else ("verify" if verify else "nobody")
-
-
-def _content(encoding: int, kept: bytes) -> bytes | None:
-    try:
-        return unpack(encoding, kept)
-    except StoreError:
-        return None
 
 
 @click.command()

@@ -6,12 +6,14 @@ environment and is stopped after a while. That keeps accidents small, but is no 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -99,8 +101,8 @@ class Workspace:
         if not name.endswith(".py"):
             raise ValueError("only a Python file has tests")
         self.read(name)
-        # -I would leave out the folder, so what it stands for is spelled out; -B: no cache of a file that is rewritten.
-        command = [sys.executable, "-E", "-s", "-S", "-B", "-c", _RUNNER, name.removesuffix(".py")]
+        # -B: no cache of a file that is rewritten within the same second.
+        command = [sys.executable, "-I", "-S", "-B", "-c", _RUNNER, name.removesuffix(".py")]
         with tempfile.TemporaryFile() as out:
             status = _run(command, self.root, out.fileno())
             out.seek(0)
@@ -126,16 +128,21 @@ def _run(command: list[str], folder: Path, out: int) -> int:
         env={"PATH": os.defpath, "PYTHONIOENCODING": "utf-8", "SYSTEMROOT": os.environ.get("SYSTEMROOT", "")},
         start_new_session=True,
     )
+    # Waiting with a timeout would look again and again, with pauses that are longer than most tests.
+    timer = threading.Timer(TIMEOUT, _stop, (process,))
+    timer.start()
     try:
-        return process.wait(TIMEOUT)
-    except subprocess.TimeoutExpired:
-        _stop(process)
         return process.wait()
+    finally:
+        timer.cancel()
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and whatever it has started."""
+    """Kill a process, if it still runs, and whatever it has started."""
+    if process.poll() is not None:
+        return
     if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()

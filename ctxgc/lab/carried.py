@@ -11,10 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ctxgc.core.block import Kind
+from ctxgc.core.compaction import Compaction
 from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Insertion, NewNode, Settlement
 from ctxgc.core.nodes import Tally, add
 from ctxgc.core.own import Inserted
 from ctxgc.core.state import State
+from ctxgc.lab.compactions import parts
+from ctxgc.lab.sends import Sends
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,8 @@ class Request:
 
     ``fresh`` is what no earlier request carried. ``prefix`` is what it shares, from its first byte on, with an earlier
     request of the same model and tool list: the longest that a prefix cache can hold. A request that ctxgc sent once
-    more, for what the model recalled, was received from nobody: it came with nothing.
+    more, for what the model recalled, was received from nobody: it came with nothing. A record that stands for a span,
+    and news of the ledger, came with nothing either, and are fresh in what is sent.
     """
 
     number: int
@@ -54,7 +58,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The whole session. By cell id: ``times`` is in how many requests it came, ``sent_turns`` the tokens sent for it.
+    """The whole session. By cell id: ``times`` is in how many requests it came, ``sends`` with how many it was sent,
+    and ``sent_turns`` the tokens sent for it.
 
     ``answers`` pairs each tool call with its result; ``settled`` are the settlements that report usage; ``bypassed``
     counts the requests that went on unread, by reason.
@@ -63,6 +68,7 @@ class Carried:
     state: State
     requests: tuple[Request, ...]
     times: tuple[int, ...]
+    sends: tuple[int, ...]
     sent_turns: tuple[int, ...]
     answers: tuple[tuple[int, int], ...]
     settled: tuple[Settlement, ...]
@@ -78,10 +84,7 @@ class Carried:
         newest = self.newest()
         if newest is None:
             return frozenset()
-        cells: set[int] = set()
-        for node, child in self.state.followed(newest.head):
-            cells.update(node.cells)
-            cells.update(cell for each in self.state.own.behind(node.id, child) for cell in each.cells)
+        cells = {cell for part in parts(self.state, newest.head) if not part.out for cell in part.cells}
         offer = self.state.node(newest.head).offer if newest.offered else -1
         cells.update((self.state.own.offers[offer].cell,) if offer >= 0 else ())
         return frozenset(cells.union(self.state.toolset(newest.toolset).cells))
@@ -101,17 +104,12 @@ class _Walk:
 
     state: State = field(default_factory=State)
     requests: list[Request] = field(default_factory=list)
-    times: Counter[int] = field(default_factory=Counter)
-    sent_turns: Counter[int] = field(default_factory=Counter)
     answers: list[tuple[int, int]] = field(default_factory=list)
     settled: list[Settlement] = field(default_factory=list)
     bypassed: Counter[str] = field(default_factory=Counter)
     _begun: tuple[Allocation, int] | None = None
-    _came: Counter[int] = field(default_factory=Counter)
-    _heads: Counter[int] = field(default_factory=Counter)
-    _came_toolsets: Counter[int] = field(default_factory=Counter)
-    _toolsets: Counter[int] = field(default_factory=Counter)
-    _offers: Counter[int] = field(default_factory=Counter)
+    _record: int = 0
+    _sends: Sends = field(default_factory=Sends)
     _behind: Counter[int] = field(default_factory=Counter)
     _calls: list[Mapping[str, int]] = field(default_factory=list)
     _came_before: dict[tuple[str, int], set[int]] = field(default_factory=dict)
@@ -121,16 +119,21 @@ class _Walk:
         if isinstance(entry, Allocation):
             self._book()
             self._begun = (entry, len(self.state.nodes))
-        elif isinstance(entry, Collection) and self._old(entry):
-            self._settle_counts()
+            self._record = 0
+        elif (isinstance(entry, Collection) and self._old(entry)) or isinstance(entry, Compaction):
+            self._sends.settle(self.state)
         elif isinstance(entry, Insertion) or (isinstance(entry, Bypass) and entry.plain):
-            self._book()
-            self._settle_counts()
+            if not self._news(entry):
+                self._book()
+            self._sends.settle(self.state)
         self.state.apply(entry)
         if isinstance(entry, Allocation):
             self._pair(entry)
         elif isinstance(entry, Collection):
             self._forget(self._old(entry))
+        elif isinstance(entry, Compaction):
+            self._forget({entry.upto})
+            self._record = sum(cell.tokens for cell in entry.cells)
         elif isinstance(entry, Settlement) and entry.usage is not None:
             self.settled.append(entry)
         elif isinstance(entry, Bypass):
@@ -138,13 +141,14 @@ class _Walk:
 
     def end(self) -> Carried:
         self._book()
-        self._settle_counts()
+        self._sends.settle(self.state)
         cells = range(len(self.state.cells))
         return Carried(
             self.state,
             tuple(self.requests),
-            tuple(self.times[cell] for cell in cells),
-            tuple(self.sent_turns[cell] for cell in cells),
+            tuple(self._sends.times[cell] for cell in cells),
+            tuple(self._sends.sends[cell] for cell in cells),
+            tuple(self._sends.sent_turns[cell] for cell in cells),
             tuple(self.answers),
             tuple(self.settled),
             dict(self.bypassed),
@@ -155,7 +159,7 @@ class _Walk:
         if self._begun is None:
             return
         (entry, first), self._begun = self._begun, None
-        self._count(entry)
+        self._sends.count(self.state, entry)
         node, tools = self.state.node(entry.head), self.state.toolset(entry.toolset)
         cells = [self.state.cells[cell] for node in self.state.nodes[first:] for cell in node.cells]
         schemas = sum(cell.tokens for cell in entry.schemas or ())
@@ -173,20 +177,17 @@ class _Walk:
                 received={} if entry.again else add(node.received, tools.tally.items()),
                 sent=add(self.state.sent(entry.head), self.state.tools(entry).items()),
                 fresh=schemas + sum(cell.tokens for cell in cells),
-                fresh_sent=schemas + begins + self._unsent(entry) + sum(cell.sent for cell in cells),
+                fresh_sent=schemas + begins + self._record + self._unsent(entry) + sum(cell.sent for cell in cells),
                 prefix=0 if entry.again else prefix,
                 prefix_sent=prefix_sent,
                 offered=entry.offered,
             )
         )
 
-    def _count(self, entry: Allocation) -> None:
-        self._heads[entry.head] += 1
-        self._toolsets[entry.toolset] += 1
-        self._offers[self.state.node(entry.head).offer if entry.offered else -1] += 1
-        if not entry.again:
-            self._came[entry.head] += 1
-            self._came_toolsets[entry.toolset] += 1
+    def _news(self, entry: AnyEntry) -> bool:
+        """Whether an entry has something leave with the request that was begun."""
+        told = isinstance(entry, Insertion) and entry.told >= 0
+        return told and self._begun is not None and self._begun[0].call == getattr(entry, "call", None)
 
     def _unsent(self, entry: Allocation) -> int:
         """The tokens of what stands of ours where the new part begins and ends, and was not sent yet."""
@@ -208,7 +209,7 @@ class _Walk:
         key = (entry.model, entry.toolset)
         known = key in self._seen
         came, _ = self._deepest(self._came_before.setdefault(key, set()), entry.head)
-        at, child = self._deepest(self._seen.setdefault(key, set()), entry.head)
+        at, child = self._deepest(self._seen.setdefault(key, set()), entry.head, sent=True)
         tools, ours = self.state.toolset(entry.toolset).tally, self.state.tools(entry)
         node = self.state.node(at)
         behind = self.state.own.behind(at, child)[: self._behind[at]]
@@ -216,12 +217,18 @@ class _Walk:
         sent = sum(node.sent.values()) + self._tokens(behind) + (sum(ours.values()) if known else 0)
         return received, sent
 
-    def _deepest(self, seen: set[int], at: int) -> tuple[int, int]:
-        """The deepest node of a path that was seen, and its child there; the others are seen from now on."""
-        child = -1
+    def _deepest(self, seen: set[int], at: int, *, sent: bool = False) -> tuple[int, int]:
+        """The deepest node of a path that was seen, and its child there; the others are seen from now on.
+
+        As it is ``sent``, a record stands between the end of a span and what is before it.
+        """
+        child, made = -1, self.state.node(at).compacted if sent else None
         while at >= 0 and at not in seen:
             seen.add(at)
-            at, child = self.state.node(at).parent, at
+            if made is not None and at == made.upto:
+                at, child = made.after, made.following
+            else:
+                at, child = self.state.node(at).parent, at
         return at, child
 
     def _old(self, entry: Collection) -> set[int]:
@@ -238,44 +245,6 @@ class _Walk:
                 edited.add(node.id)
         for seen in self._seen.values():
             seen -= edited
-
-    def _settle_counts(self) -> None:
-        """Add up how often cells were carried since this was last done: each at the tokens it is sent at now."""
-        came, below = self._below(self._came), self._below(self._heads)
-        for node in self.state.nodes:
-            self._carry(node.cells, came[node.id], below[node.id])
-        self._carry_ours(below)
-        for number, toolset in enumerate(self.state.toolsets):
-            self._carry(toolset.cells, self._came_toolsets[number], self._toolsets[number])
-        for number, offer in enumerate(self.state.own.offers):
-            self._carry((offer.cell,), 0, self._offers[number])
-        for counted in (self._came, self._heads, self._came_toolsets, self._toolsets, self._offers):
-            counted.clear()
-
-    def _below(self, heads: Counter[int]) -> Counter[int]:
-        """How many requests went through each node."""
-        below = Counter(heads)
-        for node in reversed(self.state.nodes):
-            if node.parent >= 0:
-                below[node.parent] += below[node.id]
-        return below
-
-    def _carry_ours(self, below: Counter[int]) -> None:
-        """What stands of ours behind a node went with all requests through it, but those that go on without it."""
-        if not self.state.own.inserted:
-            return
-        sends = {node: [below[node]] * len(behind) for node, behind in self.state.own.inserted.items()}
-        for child in self.state.nodes:
-            for number, each in enumerate(self.state.own.behind(child.parent)):
-                sends[child.parent][number] -= below[child.id] if each.since > child.id else 0
-        for node, behind in self.state.own.inserted.items():
-            for each, times in zip(behind, sends[node], strict=True):
-                self._carry(each.cells, 0, times)
-
-    def _carry(self, cells: Iterable[int], times: int, sends: int) -> None:
-        for cell in cells if sends else ():
-            self.times[cell] += times
-            self.sent_turns[cell] += sends * self.state.cells[cell].sent
 
     def _pair(self, entry: Allocation) -> None:
         """Find the call that each new result answers: it stands at the newest node with calls before it."""

@@ -1,4 +1,5 @@
-"""What the agent sent against what the model got, message by message, in one request.
+"""What the agent sent against what the model got, message by message, in one request: also of a span that was left
+out, and the record that stands for it.
 
 Rule: both sides are made from the stored bytes, the one through the codec's projection, as when they were sent.
 """
@@ -7,13 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 from ctxgc.core.collector import Edit
+from ctxgc.core.nodes import Node
 from ctxgc.core.state import State, fold
+from ctxgc.lab.compactions import Part, parts
+from ctxgc.lab.links import Links
 from ctxgc.lab.moments import Moment
 from ctxgc.store import Store
 from ctxgc.wire.codec import Codec
@@ -28,8 +32,12 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A changed block. ``message`` counts the request's messages from 1; ``tokens`` are as it came, ``sent`` as it
-    left; ``lines`` are all of its lines. ``edit`` is None where only ctxgc's own fields were taken out."""
+    """A changed block. ``message`` counts the messages that came from 1; ``tokens`` are as it came, ``sent`` as it
+    left; ``lines`` are all of its lines. ``edit`` is None where only ctxgc's own fields were taken out.
+
+    ``record`` is the handle of the record that stands for a block, which is left out; of the record's own blocks too,
+    which came with nothing and stand behind that message. ``since`` is the request that made it.
+    """
 
     message: int
     role: str
@@ -40,44 +48,86 @@ class Change:
     sent: int
     edit: Edit | None
     lines: tuple[Line, ...]
+    record: str = ""
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """All changes of a request of ``messages`` messages; ``received`` and ``sent`` are its tokens, tools included."""
+    """All changes of a request of which ``messages`` messages came, and ``left_out`` of these were not sent.
+
+    ``received`` and ``sent`` are its tokens, tools included.
+    """
 
     messages: int
     received: int
     sent: int
     changes: tuple[Change, ...]
+    left_out: int = 0
 
 
 def difference(moment: Moment, store: Store, codec: Codec) -> Difference:
     """The changes of a request. Raises ``StoreError`` where the store has lost a message that was changed."""
     state, entry = fold((*moment.before, *moment.own)), moment.entry
+    found = parts(state, entry.head)
     return Difference(
         messages=state.node(entry.head).depth + 1,
         received=state.tokens(entry.head, entry.toolset, sent=False),
         sent=state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered),
-        changes=tuple(_changes(moment, state, store, codec)),
+        changes=tuple(_Changes(moment, state, store, codec).all()),
+        left_out=sum(part.out and not part.own for part in found),
     )
 
 
-def _changes(moment: Moment, state: State, store: Store, codec: Codec) -> Iterator[Change]:
-    blobs = {variant.node: variant.blob for variant in moment.entry.variants}
-    for node in state.path(moment.entry.head):
-        raw = store.blob(blobs.get(node.id, node.blob))
-        projected = codec.project(raw, node.edits)
+class _Changes:
+    """The work on one request, whose ``state`` is as it left."""
+
+    def __init__(self, moment: Moment, state: State, store: Store, codec: Codec) -> None:
+        self._head, self._state, self._store, self._codec = moment.entry.head, state, store, codec
+        self._blobs = {variant.node: variant.blob for variant in moment.entry.variants}
+        self._made = state.node(self._head).compacted
+        self._since, self._record = Links(moment).compacted[self._made.upto] if self._made else (0, "")
+
+    def all(self) -> Iterator[Change]:
+        """The changes, as the model would have come to them."""
+        for part in parts(self._state, self._head):
+            if not part.own:
+                yield from self._left_out(part.node) if part.out else self._edited(part.node)
+            elif self._made is not None and part.cells == self._made.cells:
+                yield from self._stands(part, self._made.messages)
+
+    def _edited(self, node: Node) -> Iterator[Change]:
+        raw = self._store.blob(self._blobs.get(node.id, node.blob))
+        projected = self._codec.project(raw, node.edits)
         if projected == raw:
-            continue
-        came, left = codec.decode(raw).blocks, codec.decode(projected).blocks
+            return
+        came, left = self._codec.decode(raw).blocks, self._codec.decode(projected).blocks
         changed = [at for at, pair in enumerate(zip_longest(came, left)) if at in node.edits or pair[0] != pair[1]]
         for at in changed or [0]:
-            cell = state.cells[node.cells[at]]
-            before, after = came[at].text, left[at].text
+            before, after, cell = came[at].text, left[at].text, node.cells[at]
             lines = tuple(compare(before, after)) if before != after else ()
-            edit = state.edits.get(cell.id)
-            yield Change(node.depth + 1, node.role, cell.tag, cell.site, cell.id, cell.tokens, cell.sent, edit, lines)
+            yield self._change(node, node.role, cell, lines, self._state.cells[cell].sent, self._state.edits.get(cell))
+
+    def _left_out(self, node: Node) -> Iterator[Change]:
+        raw = self._store.blob(self._blobs.get(node.id, node.blob))
+        for cell, block in zip(node.cells, self._codec.decode(raw).blocks, strict=True):
+            lines = tuple(Line("-", text) for text in block.text.split("\n"))
+            yield self._change(node, node.role, cell, lines, 0, record=self._record)
+
+    def _stands(self, part: Part, messages: Sequence[bytes]) -> Iterator[Change]:
+        """The record: it stands behind the message of ``part``."""
+        blocks = (block for raw in messages for block in self._codec.decode(raw).blocks)
+        for cell, block in zip(part.cells, blocks, strict=True):
+            lines = tuple(Line("+", text) for text in block.text.split("\n"))
+            sent = self._state.cells[cell].sent
+            yield self._change(part.node, self._state.cells[cell].tag, cell, lines, sent, record=self._record)
+
+    def _change(
+        self, node: Node, role: str, number: int, lines: tuple[Line, ...], sent: int, edit: Edit | None = None,
+        record: str = "",
+    ) -> Change:  # fmt: skip
+        cell, since = self._state.cells[number], self._since if record else 0
+        return Change(node.depth + 1, role, cell.tag, cell.site, number, cell.tokens, sent, edit, lines, record, since)
 
 
 def compare(before: str, after: str) -> Iterator[Line]:

@@ -7,7 +7,7 @@ explanation says so and neither is bent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
@@ -15,26 +15,36 @@ from ctxgc.core.heap import Cell
 from ctxgc.core.nodes import Marks
 from ctxgc.core.state import EDEN
 from ctxgc.core.stub import SIGIL
+from ctxgc.lab.compactions import Part, parts
 from ctxgc.lab.links import Links, Reference
 from ctxgc.lab.moments import Moment
 from ctxgc.lab.plans import Offer, Rebuilt
+from ctxgc.session.changes import TAG as NEWS
 from ctxgc.session.collecting import YOUNG
+from ctxgc.session.compacting import TAG as RECORD
 from ctxgc.session.recalling import TAG as RECALL
 
-VERDICTS = ("kept", "pinned", "waits", "eden edit", "shortened", "collected")
+VERDICTS = ("kept", "pinned", "waits", "eden edit", "shortened", "collected", "left out")
 """As it came and not asked for; never to be touched; a policy would have it go; edited before it was ever sent; an
-excerpt of it is left; nothing or only a stub is left."""
+excerpt of it is left; nothing or only a stub is left; a record stands for it and for others."""
+OURS = {
+    RECALL: "what was recalled stays",
+    RECORD: "the record of what was left out",
+    NEWS: "what was told of the ledger stays",
+}
+"""By tag, why a cell that never came is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One cell in a request. ``message`` counts the messages that came from 1 (0: the tool list); what was recalled
-    behind a message has its number.
+    """One cell in a request. ``message`` counts the messages that came from 1 (0: the tool list); what is ours behind a
+    message has its number, and its tag for a role.
 
-    ``tokens`` are as it came and ``sent`` as it is sent. ``arrived`` is the number of the request that brought it,
-    ``age`` in replies of the agent since, ``generation`` eden (new in this request), young or old. ``references``
-    counts the turns that referred to it, ``into`` are these references and ``out`` its own. ``stale`` says what it is
-    out of date by. ``edit`` is what stands for it, and ``offer`` the plan for it, if there are any.
+    ``tokens`` are as it came and ``sent`` as it is sent: nothing of what a record stands for. ``arrived`` is the number
+    of the request that brought it, ``age`` in replies of the agent since, ``generation`` eden (new in this request),
+    young or old. ``references`` counts the turns that referred to it, ``into`` are these references and ``out`` its
+    own. ``stale`` says what it is out of date by. ``edit`` is what stands for it, and ``offer`` the plan for it, if
+    there are any.
     """
 
     cell: int
@@ -80,15 +90,23 @@ class _Explaining:
         offer = state.node(entry.head).offer if entry.offered else -1
         for cell in (*state.toolset(entry.toolset).cells, *((state.own.offers[offer].cell,) if offer >= 0 else ())):
             yield self._line(state.cells[cell], 0, "tools")
-        for node, child in state.followed(entry.head):
-            yield from (self._line(state.cells[cell], node.depth + 1, node.role) for cell in node.cells)
-            for each in state.own.behind(node.id, child):
-                yield from (self._line(state.cells[cell], node.depth + 1, RECALL) for cell in each.cells)
+        for part in parts(state, entry.head):
+            yield from (self._of(state.cells[cell], part) for cell in part.cells)
+
+    def _of(self, cell: Cell, part: Part) -> Line:
+        line = self._line(cell, part.node.depth + 1, cell.tag if part.own else part.node.role)
+        return replace(line, sent=0, verdict="left out", why=self._stands()) if part.out else line
+
+    def _stands(self) -> str:
+        """Where what is left out of the request stands, and since when."""
+        made = self._state.node(self._moment.entry.head).compacted
+        turn, handle = self._links.compacted[made.upto] if made else (0, "")
+        return f"stands in record {handle} since turn {turn}"
 
     def _line(self, cell: Cell, message: int, role: str) -> Line:
         arrived, age = self._links.arrived(cell.id), max(self._now - cell.turn, 0)
         new = arrived == self._moment.number
-        verdict, why = self._verdict(cell, new=new)
+        verdict, why = self._verdict(cell, role, new=new)
         return Line(
             cell=cell.id,
             message=message,
@@ -111,12 +129,12 @@ class _Explaining:
             offer=self._offers.get(cell.id),
         )
 
-    def _verdict(self, cell: Cell, *, new: bool) -> tuple[str, str]:
+    def _verdict(self, cell: Cell, role: str, *, new: bool) -> tuple[str, str]:
         edit, offer = self._state.edits.get(cell.id), self._offers.get(cell.id)
         if edit is not None:
             return self._edited(edit, offer)
-        if cell.tag == RECALL:
-            return "kept", "what was recalled stays"
+        if role in OURS:
+            return "kept", OURS[role]
         if cell.pinned:
             tools = cell.kind is Kind.TOOL_SCHEMA
             return "pinned", "tool lists are sent as they come" if tools else "states a constraint, or was pinned"
@@ -150,6 +168,8 @@ class _Explaining:
         one, now = offer.figures, self._rebuilt.now
         if offer.taken:
             return "the journal does not say that it went"
+        if self._rebuilt.compaction is not None:
+            return "a span was left out instead"
         if offer.needed:
             return "a new message of this request needs it"
         if one is None:

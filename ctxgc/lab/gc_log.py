@@ -1,4 +1,5 @@
 """The log of a session's collections: what each took out, what it was predicted to cost, and what was then billed.
+A compaction is one; milestones and refused summaries stand between them as notes.
 
 Rule: a pure function of the journal; what is said of a collection was known when it was made, but for its bill.
 """
@@ -8,62 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ctxgc.core.journal import Allocation, AnyEntry, Collection, Pace, Settlement, Usage
+from ctxgc.core.compaction import Compaction, Milestone, Summary
+from ctxgc.core.journal import Allocation, AnyEntry, Collection, Insertion, Pace, Settlement, Usage
 from ctxgc.core.state import EDEN, State
+from ctxgc.lab.collected import TAKEN, Note, Span, Summaries
+from ctxgc.lab.collected import GcLog as GcLog
+from ctxgc.lab.collected import Made as Made
+from ctxgc.lab.compactions import follows, left_out, span
 from ctxgc.lab.forecasts import Split, billed, in_usd, predicted
 from ctxgc.tokens.prices import Price
 
 LeastOf = Callable[[str], int]
 """From a model's name to the tokens of the shortest prefix that its provider caches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """One collection. ``turn`` is the number of its request; all figures are tokens but ``rent``, ``price`` and
-    ``saving`` (per turn), which are in the tariff's unit: USD where ``usd``, else relative prices.
-
-    ``before`` and ``after`` are of the cells that were changed, as they were sent, ``context_before`` and
-    ``context_after`` of the whole request. ``predicted`` and ``billed`` split the request's input; ``billed`` is None
-    where no usage was reported.
-    """
-
-    turn: int
-    at: float
-    model: str
-    generation: str
-    trigger: str
-    cells: int
-    before: int
-    after: int
-    context_before: int
-    context_after: int
-    rewritten: int = 0
-    rent: float = 0.0
-    price: float = 0.0
-    saving: float = 0.0
-    usd: bool = False
-    predicted: Split | None = None
-    billed: Split | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GcLog:
-    """A session's collections, and their sums. ``saved`` are tokens that came and were not sent, counted with every
-    request; ``rewritten`` those sent once more outside of the cache. ``paid`` is what the session's input cost and
-    ``untouched`` what it would have cost, both by the pacer's prices (USD where ``usd``)."""
-
-    made: tuple[Made, ...]
-    requests: int = 0
-    saved: int = 0
-    rewritten: int = 0
-    paid: float = 0.0
-    untouched: float = 0.0
-    usd: bool = False
-
-    @property
-    def net(self) -> float:
-        """What collecting has brought (below zero: cost) so far, in the unit of the prices."""
-        return self.untouched - self.paid
 
 
 def gc_log(entries: Iterable[AnyEntry], price_of: Callable[[str], Price | None], least_of: LeastOf) -> GcLog:
@@ -77,20 +34,32 @@ def gc_log(entries: Iterable[AnyEntry], price_of: Callable[[str], Price | None],
 
 @dataclass(slots=True)
 class _Open:
-    """A request while its collections come in, each with the tokens that its cells took before it.
-
-    ``sizes`` are the tokens of the whole request before the first of them and after each.
-    """
+    """A request while its collections come in. ``size`` are the tokens of the whole request as it is sent so far."""
 
     number: int
     entry: Allocation
-    sizes: list[int]
-    collections: list[tuple[Collection, int]] = field(default_factory=list)
+    size: int
+    changes: list[_Change] = field(default_factory=list)
     split: Split | None = None
 
     @property
     def pace(self) -> Pace:
         return self.entry.pace or Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A collection or a compaction: see ``Made`` for its figures."""
+
+    at: float
+    generation: str
+    trigger: str
+    cells: int
+    before: int
+    after: int
+    context_before: int
+    context_after: int
+    span: Span | None = None
 
 
 @dataclass(slots=True)
@@ -102,21 +71,26 @@ class _Walk:
     requests: list[_Open] = field(default_factory=list)
     usage: dict[bytes, Usage] = field(default_factory=dict)
     saved: int = 0
+    notes: list[Note] = field(default_factory=list)
+    summaries: Summaries = field(default_factory=Summaries)
     _open: _Open | None = None
 
     def take(self, entry: AnyEntry) -> None:
-        if not isinstance(entry, Collection):
+        if not self._belongs(entry):
             self.close()
         held = self._held(entry)
         self.state.apply(entry)
         if isinstance(entry, Allocation):
-            self._open = _Open(len(self.requests) + 1, entry, [self._sent(entry)])
+            self._open = _Open(len(self.requests) + 1, entry, self._sent(entry))
             self.requests.append(self._open)
-        elif isinstance(entry, Collection) and self._open is not None and entry.call == self._open.entry.call:
-            self._open.collections.append((entry, held))
-            self._open.sizes.append(self._sent(self._open.entry))
+        elif isinstance(entry, Collection | Compaction) and self._open is not None:
+            self._change(self._open, entry, held)
         elif isinstance(entry, Settlement) and entry.usage is not None:
             self.usage[entry.call] = entry.usage
+        elif isinstance(entry, Milestone):
+            self.notes.append(Note(len(self.requests), entry.at, "milestone", entry.name))
+        elif isinstance(entry, Summary):
+            self._said(entry)
 
     def close(self) -> None:
         """Book the request that was begun, as it left."""
@@ -124,12 +98,13 @@ class _Walk:
         if one is None:
             return
         entry, least = one.entry, self.least_of(one.entry.model)
+        one.size = self._sent(entry)
         if not entry.again:  # what we sent once more came from nobody
-            self.saved += self.state.tokens(entry.head, entry.toolset, sent=False) - one.sizes[-1]
+            self.saved += self.state.tokens(entry.head, entry.toolset, sent=False) - one.size
         if one.pace.trigger:
             base = sum(self.state.left(entry.parent, entry.call).values()) + sum(self.state.tools(entry).values())
             fresh_tools = entry.schemas is not None
-            one.split = predicted(one.pace, base, one.sizes[-1], fresh_tools=fresh_tools, least=least)
+            one.split = predicted(one.pace, base, one.size, fresh_tools=fresh_tools, least=least)
 
     def log(self, price_of: Callable[[str], Price | None]) -> GcLog:
         made = tuple(made for one in self.requests for made in self._made(one, price_of))
@@ -143,24 +118,56 @@ class _Walk:
             paid=last.paid,
             untouched=last.untouched,
             usd=bool(paces) and all(in_usd(pace.write, price_of(model)) for pace, model in paces),
+            notes=tuple(self.notes),
+            summaries=self.summaries,
         )
 
+    def _belongs(self, entry: AnyEntry) -> bool:
+        """Whether an entry says what was changed in the request that was begun."""
+        part = isinstance(entry, Collection | Compaction) or (isinstance(entry, Insertion) and entry.told >= 0)
+        return part and self._open is not None and self._open.entry.call == getattr(entry, "call", None)
+
+    def _change(self, one: _Open, entry: Collection | Compaction, held: int) -> None:
+        """Note a collection; one that only follows from a compaction is told with it, which comes next."""
+        size = self._sent(one.entry)
+        if isinstance(entry, Compaction):
+            cells, gone = self._out(entry), _span(self.state, entry)
+            figures = cells, entry.before, entry.tokens, one.size, size
+            one.changes.append(_Change(entry.at, "major", entry.trigger, *figures, gone))
+        elif follows(entry):
+            return
+        else:
+            trigger = "" if entry.generation == EDEN else one.pace.trigger
+            figures = len(entry.edits), held, held - (one.size - size), one.size, size
+            one.changes.append(_Change(entry.at, entry.generation, trigger, *figures))
+        one.size = size
+
+    def _out(self, entry: Compaction) -> int:
+        made = self.state.node(entry.upto).compacted
+        return sum(1 for _ in left_out(self.state, made)) if made else 0
+
+    def _said(self, entry: Summary) -> None:
+        self.summaries = self.summaries.more(entry)
+        if entry.outcome != TAKEN:
+            text = f"{entry.outcome.removeprefix('refused: ')} ({entry.model or 'no model'})"
+            self.notes.append(Note(len(self.requests), entry.at, "summary", text))
+
     def _made(self, one: _Open, price_of: Callable[[str], Price | None]) -> Iterable[Made]:
-        for (entry, held), before, after in zip(one.collections, one.sizes, one.sizes[1:], strict=False):
-            eden = entry.generation == EDEN
+        usage = self.usage.get(one.entry.call)
+        for change in one.changes:
+            eden = change.generation == EDEN
             pace = Pace() if eden else one.pace
-            usage = self.usage.get(one.entry.call)
             yield Made(
                 turn=one.number,
-                at=entry.at,
+                at=change.at,
                 model=one.entry.model,
-                generation=entry.generation,
-                trigger=pace.trigger,
-                cells=len(entry.edits),
-                before=held,
-                after=held - (before - after),
-                context_before=before,
-                context_after=after,
+                generation=change.generation,
+                trigger=change.trigger,
+                cells=change.cells,
+                before=change.before,
+                after=change.after,
+                context_before=change.context_before,
+                context_after=change.context_after,
                 rewritten=pace.live,
                 rent=pace.rent,
                 price=pace.price,
@@ -168,6 +175,7 @@ class _Walk:
                 usd=in_usd(one.pace.write, price_of(one.entry.model)),
                 predicted=None if eden else one.split,
                 billed=billed(usage) if usage and not eden else None,
+                span=change.span,
             )
 
     def _held(self, entry: AnyEntry) -> int:
@@ -177,3 +185,8 @@ class _Walk:
 
     def _sent(self, entry: Allocation) -> int:
         return self.state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered)
+
+
+def _span(state: State, entry: Compaction) -> Span:
+    turns = [node.turn for node in span(state, made)] if (made := state.node(entry.upto).compacted) else [0]
+    return Span(turns[0], turns[-1], entry.handle, entry.by)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxgc.core.compaction import Compaction
 from ctxgc.core.journal import Allocation, Bypass, Collection, Edge, Insertion, Marking
 from ctxgc.core.state import State
 from ctxgc.lab.moments import Moment
@@ -27,17 +28,19 @@ class Reference:
 
 
 class Links:
-    """See the module. ``edited`` gives the request and the generation of each cell's newest edit."""
+    """See the module. ``edited`` gives the request and the generation of each cell's newest edit, and ``compacted``,
+    by the node that a span ends with, the newest request that compacted it and the handle of its record."""
 
     def __init__(self, moment: Moment) -> None:
         self.edited: dict[int, tuple[int, str]] = {}
+        self.compacted: dict[int, tuple[int, str]] = {}
         self._arrived: list[int] = []
         self._into: dict[int, list[Edge]] = defaultdict(list)
         self._out: dict[int, list[Edge]] = defaultdict(list)
         self._take(moment)
 
     def arrived(self, cell: int) -> int:
-        """The number of the request that brought a cell, or in whose reply it was recalled."""
+        """The number of the request that brought a cell, with which it was made, or in whose reply it was recalled."""
         return self._arrived[cell]
 
     def into(self, state: State, cell: int) -> tuple[Reference, ...]:
@@ -57,8 +60,11 @@ class Links:
                     cells = len(entry.schemas or ()) + (entry.offer is not None)
                     cells += sum(len(node.cells) for node in entry.nodes)
                     self._arrived += [len(numbers)] * cells  # cells are numbered as they come
-                case Insertion():
-                    self._arrived += [numbers.get(entry.call, len(numbers))] * len(entry.cells)
+                case Insertion() | Compaction():
+                    number = numbers.get(entry.call, len(numbers))
+                    self._arrived += [number] * len(entry.cells)
+                    if isinstance(entry, Compaction):
+                        self.compacted[entry.upto] = number, entry.handle
                 case Collection():
                     made = numbers.get(entry.call, len(numbers)), entry.generation
                     self.edited.update((edit.cell, made) for edit in entry.edits)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ctxgc.core.journal import Allocation, AnyEntry, Collection, Marking
+from ctxgc.core.compaction import Compaction
+from ctxgc.core.journal import Allocation, AnyEntry, Collection, Insertion, Marking
 from ctxgc.errors import InputError
 
 
@@ -16,7 +17,8 @@ from ctxgc.errors import InputError
 class Moment:
     """A request as it left. ``number`` counts it among the session's ``requests``.
 
-    ``before`` is all that the journal held when it came, ``own`` its allocation, collections and marking. ``previous``
+    ``before`` is all that the journal held when it came, ``own`` its allocation, collections, compaction, news
+    of the ledger and marking. ``previous``
     is the newest request before it that ended where its known history ends (None if none did), and ``planned`` how
     many entries of ``before`` there were when that one had been booked: then it was planned what could go with this.
     """
@@ -55,7 +57,8 @@ def _own(entries: Sequence[AnyEntry], at: int) -> Iterator[int]:
         entry = entries[place]
         if isinstance(entry, Allocation):
             return
-        if isinstance(entry, Collection | Marking) and entry.call == call:
+        own = isinstance(entry, Collection | Compaction | Marking) or (isinstance(entry, Insertion) and entry.told >= 0)
+        if own and getattr(entry, "call", None) == call:
             yield place
 
 

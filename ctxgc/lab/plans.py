@@ -11,17 +11,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ctxgc.core import pacer, stub
-from ctxgc.core.block import Author
+from ctxgc.core.block import Author, Message
+from ctxgc.core.collector import Edit
+from ctxgc.core.compaction import Compaction
 from ctxgc.core.evacuation import Candidate
-from ctxgc.core.journal import Allocation, Collection
+from ctxgc.core.journal import Allocation, AnyEntry, Collection
+from ctxgc.core.nodes import Node
 from ctxgc.core.pacer import Circumstances, Decision, Load, Pacer, Tariff
 from ctxgc.core.state import EDEN, State
 from ctxgc.lab.moments import Moment
 from ctxgc.session import Kit, drain
 from ctxgc.session.collecting import Standing
 from ctxgc.session.cycle import Cycle, fresh_tokens
-from ctxgc.session.originals import content
+from ctxgc.session.drafts import Draft
+from ctxgc.session.originals import Originals, content
 from ctxgc.session.pacing import cold, tariff_for
+from ctxgc.store import Store
+from ctxgc.wire.codec import Codec
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,7 @@ class Rebuilt:
 
     ``state`` is that of the request as it left. ``agrees`` is whether the same cells went, in the same form, and by
     the same trigger, as the journal says: other policies, prices or versions than those in force then make it False.
+    ``compaction`` is the span that was left out with the request; what a ledger said in its record is not made again.
     """
 
     state: State
@@ -54,6 +61,7 @@ class Rebuilt:
     tariff: Tariff
     pacer: Pacer
     agrees: bool
+    compaction: Draft | None = None
 
 
 def rebuild(moment: Moment, kit: Kit, key: bytes) -> Rebuilt:
@@ -62,16 +70,17 @@ def rebuild(moment: Moment, kit: Kit, key: bytes) -> Rebuilt:
     Raises ``StoreError`` where the store has lost what the plan was made from, ``ValueError`` for entries that do not
     fit together.
     """
-    cycle = Cycle(key, State(), kit, partial(stub.mint, kit.store.secret, key))
-    return _Again(moment, kit, cycle).rebuilt()
+    alone = replace(kit, summariser=None, ledger=None)  # nobody is asked anything here
+    cycle = Cycle(key, State(), alone, partial(stub.mint, kit.store.secret, key))
+    return _Again(moment, alone, cycle, waits=kit.summariser is not None).rebuilt()
 
 
 class _Again:
     """The work on one moment: the state is brought forward step by step, as it was live."""
 
-    def __init__(self, moment: Moment, kit: Kit, cycle: Cycle) -> None:
-        self.moment, self.kit, self.state = moment, kit, cycle.state
-        self.collecting, self.marker = cycle.collecting, cycle.marker
+    def __init__(self, moment: Moment, kit: Kit, cycle: Cycle, *, waits: bool) -> None:
+        self.moment, self.kit, self.state, self.waits = moment, kit, cycle.state, waits
+        self.collecting, self.compacting, self.marker = cycle.collecting, cycle.compacting, cycle.marker
 
     def rebuilt(self) -> Rebuilt:
         """Plan as when the request before had left, decide as when this one came, and take what it brought."""
@@ -79,7 +88,7 @@ class _Again:
         earlier, since = moment.before[: moment.planned], moment.before[moment.planned :]
         for entry in earlier:
             state.apply(entry)
-        stale = any(isinstance(entry, Collection) and entry.generation != EDEN for entry in since)
+        stale = any(isinstance(entry, Compaction) or _collects(entry) for entry in since)
         standing = self._plan(moment.previous or moment.entry) if self._possible() and not stale else None
         for entry in since:
             state.apply(entry)
@@ -115,16 +124,32 @@ class _Again:
         is_cold = entry.pace.cold if entry.pace else cold(state, tariff, entry.parent, entry.model, entry.at)
         now = self.collecting.now(entry.parent, standing.tokens if standing else 0, fresh, cold=is_cold)
         needed = self._needed() if standing and standing.loads else frozenset[int]()
-        decision, taken = Decision(), tuple[Candidate, ...]()
-        if standing and standing.loads and (standing.due or is_cold or standing.surplus):
+        decision, draft = self._compacts(standing, tariff, fresh, cold=is_cold) if standing else (Decision(), None)
+        taken = tuple[Candidate, ...]()
+        if draft is None and standing and standing.loads and (standing.due or is_cold or standing.surplus):
             decision, taken = self.collecting.decide(standing, needed, tariff, fresh, cold=is_cold)
         cells = {candidate.edit.cell for candidate in taken}
         forced = bool(standing and self._surplus(standing, tariff, fresh))
         offers = tuple(_offers(standing, needed, cells, tariff, now, forced=forced)) if standing else ()
         spared = standing.plan.reprieves if standing else ()
         reprieves = {one.cell: f"{one.policy} would have it go: {one.why}" for one in spared}
-        agrees = self._agrees(taken, decision, len(offers))
-        return Rebuilt(state, offers, reprieves, decision, now, tariff, self.collecting.pacer, agrees)
+        agrees = self._agrees(draft.edits if draft else [one.edit for one in taken], decision, len(offers), draft)
+        return Rebuilt(state, offers, reprieves, decision, now, tariff, self.collecting.pacer, agrees, draft)
+
+    def _compacts(self, standing: Standing, tariff: Tariff, fresh: int, *, cold: bool) -> tuple[Decision, Draft | None]:
+        """Whether a span is left out with the request, as ``Cycle`` decides it: the draft was made ready before, or is
+        made now. One that the journal does not have may have waited for a model's answer, or been larger by what the
+        ledger said."""
+        done = any(isinstance(entry, Compaction) for entry in self.moment.own)
+        if not done and (self.waits or self.state.told(self.moment.entry.parent) >= 0):
+            return Decision(), None
+        texts = _Stored(self.state, self.kit.store, self.kit.codec)
+        meter = self.kit.meter(self.moment.entry.model)
+        draft = drain(self.compacting.preparing(standing, texts, meter, tariff))
+        if draft is None and standing.surplus:
+            draft = drain(self.compacting.preparing(standing, texts, meter, tariff, fresh))
+        decision = self.collecting.compact(draft, standing, tariff, fresh, cold=cold) if draft else Decision()
+        return (decision, draft) if decision.taken else (Decision(), None)
 
     def _needed(self) -> frozenset[int]:
         """The cells that the request's new messages refer to, and those that a new pointer stands for."""
@@ -140,16 +165,19 @@ class _Again:
         tariff, pace = tariff_for(self.state, self.kit.tariff(of.model)), of.pace
         return replace(tariff, read=pace.read, write=pace.write) if pace and (pace.read or pace.write) else tariff
 
-    def _agrees(self, taken: Iterable[Candidate], decision: Decision, candidates: int) -> bool:
-        made = [
-            edit
-            for entry in self.moment.own
-            if isinstance(entry, Collection) and entry.generation != EDEN
-            for edit in entry.edits
-        ]
-        pace = self.moment.entry.pace
+    def _agrees(self, edits: Iterable[Edit], decision: Decision, candidates: int, draft: Draft | None) -> bool:
+        own, pace = self.moment.own, self.moment.entry.pace
+        made = [edit for entry in own if isinstance(entry, Collection) and _collects(entry) for edit in entry.edits]
+        out = [(one.after, one.upto, one.kept, one.trigger) for one in own if isinstance(one, Compaction)]
+        span = draft.span if draft else None
+        again = [(span.after, span.upto, span.kept, draft.trigger)] if draft and span else []
         same = pace is None or (pace.trigger, pace.candidates) == (decision.trigger, candidates)
-        return same and made == [candidate.edit for candidate in taken]
+        return same and made == list(edits) and out == again
+
+
+def _collects(entry: AnyEntry) -> bool:
+    """Whether an entry changes what was sent before."""
+    return isinstance(entry, Collection) and entry.generation != EDEN
 
 
 def _offers(
@@ -161,3 +189,16 @@ def _offers(
     for (candidate, load), free in zip(pairs, open_, strict=True):
         cell = candidate.edit.cell
         yield Offer(candidate, load, next(figures) if free else None, cell in needed, cell in taken)
+
+
+class _Stored(Originals):
+    """The original texts of a session, read from its store."""
+
+    def __init__(self, state: State, store: Store, codec: Codec) -> None:
+        self._state, self._store, self._codec = state, store, codec
+
+    def __call__(self, cell: int) -> str:
+        return content(self._state, self._store, self._codec, cell)
+
+    def message(self, node: Node) -> Message:
+        return self._codec.decode(self._store.blob(node.blob))

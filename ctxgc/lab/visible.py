@@ -1,7 +1,7 @@
 """What the model sees of a request: the body that was sent, read back by itself.
 
-Rule: bytes in, facts out. A line is visible where a tool's result that was sent holds it verbatim; nothing else is
-asked, neither the collector nor its records.
+Rule: bytes in, facts out. A line is visible where a tool's result that was sent holds it verbatim, or a message that
+stands in the place of others; nothing else is asked, neither the collector nor its journal.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ctxgc.wire.body import split
 from ctxgc.wire.codec import Body
 
 _HANDLE = re.compile(rb"\[ctxgc:([a-z2-7]{16}) ")
+_LISTED = re.compile(r"\[([a-z2-7]{16})\]")
 
 
 class Reader:
@@ -24,12 +25,20 @@ class Reader:
 
     def __init__(self) -> None:
         self._results: dict[bytes, tuple[str, ...]] = {}
+        self._texts: dict[bytes, tuple[str, ...]] = {}
 
     def results(self, raw: bytes) -> tuple[str, ...]:
         """The texts of a tool's result; none for any other message."""
         found = self._results.get(raw)
         if found is None:
             found = self._results[raw] = said(raw).results if b'"' in raw else ()
+        return found
+
+    def texts(self, raw: bytes) -> tuple[str, ...]:
+        """What a message says, and what it gives to tools."""
+        found = self._texts.get(raw)
+        if found is None:
+            found = self._texts[raw] = tuple(text for _, text in said(raw).texts)
         return found
 
 
@@ -41,11 +50,23 @@ class Sent:
     messages: Sequence[bytes]
 
     def shows(self, need: Need, received: Sequence[bytes], reader: Reader) -> bool:
-        """Whether the line that is needed stands in a result that was sent."""
+        """Whether the line that is needed stands in a result that was sent, or in what was sent instead of messages.
+
+        That is what did not come, in a request of another number of messages.
+        """
         at = need.result
         if at < len(self.messages) and self.messages[at] == received[at]:  # the usual case, and it is quick to see
             return True
-        return any(need.line in text for raw in reversed(self.messages) for text in reader.results(raw))
+        if any(need.line in text for raw in reversed(self.messages) for text in reader.results(raw)):
+            return True
+        return any(need.line in text for raw in self.instead(received) for text in reader.texts(raw))
+
+    def instead(self, received: Sequence[bytes]) -> tuple[bytes, ...]:
+        """What of a request that has another number of messages than came did not come; nothing of any other."""
+        if len(self.messages) == len(received):
+            return ()
+        came = set(received)
+        return tuple(raw for raw in self.messages if raw not in came)
 
     def names(self, term: str) -> bool:
         """Whether a term stands anywhere in the body."""
@@ -55,6 +76,11 @@ class Sent:
         """The handles in the body, the last ones first, each once."""
         found = dict.fromkeys(handle.decode() for handle in _HANDLE.findall(self.text))
         return tuple(reversed(found))
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The handles that the full text of a record lists, each once."""
+    return tuple(dict.fromkeys(_LISTED.findall(text)))
 
 
 def read_back(text: bytes) -> tuple[Body, tuple[bytes, ...]] | None:

@@ -84,7 +84,7 @@ class Cycle:
         drafts = came.found.drafts
         speaks = bool(drafts) and drafts[-1].message.author is not Author.AGENT
         goes_on = came.begun or not self.state.heads
-        if self.state.plain or collected.compaction is not None or not (speaks and goes_on):
+        if self.state.plain or not self.kit.policies or collected.compaction is not None or not (speaks and goes_on):
             return collected
         try:
             text, told = self.telling.news(came.found.parent, meter.count)

@@ -7,7 +7,8 @@ length of the history.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ctxgc.core.journal import Allocation
@@ -39,7 +40,8 @@ class Carried:
     """A request's history as it stood at one moment. Tallies are values: later edits do not reach it.
 
     ``received`` and ``sent`` are the tokens of the part that was there before, and of all of it; ``tools`` and
-    ``forwarded`` those of the tools that came, and that leave.
+    ``forwarded`` those of the tools that came, and that leave. ``record`` is what stands for a span from this request
+    on: it is new, and stands in the part that was there before.
     """
 
     entry: Allocation
@@ -48,14 +50,16 @@ class Carried:
     tools: Tally
     forwarded: Tally
     outcome: str = "noop"
+    record: Tally = field(default_factory=dict)
 
     @classmethod
-    def at(cls, state: State, entry: Allocation, outcome: str) -> Carried:
+    def at(cls, state: State, entry: Allocation, outcome: str, record: Tally = MappingProxyType({})) -> Carried:
         """What the request of ``entry`` carries by the state as it is now; ``outcome`` is its collection's."""
         head, base = state.node(entry.head), state.node(entry.parent)
         known = state.left(entry.parent, entry.call)
         tools, forwarded = state.toolset(entry.toolset).tally, state.tools(entry)
-        return cls(entry, (base.received, head.received), (known, state.sent(entry.head)), tools, forwarded, outcome)
+        sent = (known, state.sent(entry.head))
+        return cls(entry, (base.received, head.received), sent, tools, forwarded, outcome, record)
 
     def parts(self, stage: str) -> Iterator[Part]:
         """The tokens per tag at ``received`` or ``forwarded``. A tag may come twice.
@@ -67,7 +71,7 @@ class Carried:
             return
         base, head = self.received if came else self.sent
         for tag, tokens in head.items():
-            before = base.get(tag, 0)
+            before = base.get(tag, 0) - (0 if came else self.record.get(tag, 0))
             yield Part(tag, max(tokens - before, 0), before)
         fresh = self.entry.schemas is not None
         for tag, tokens in (self.tools if came else self.forwarded).items():

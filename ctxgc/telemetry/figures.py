@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
+from ctxgc.core.compaction import Compaction, Milestone, Summary
 from ctxgc.core.journal import (
     Allocation,
     AnyEntry,
@@ -18,8 +19,6 @@ from ctxgc.core.journal import (
     Collection,
     Gap,
     Insertion,
-    Marking,
-    Open,
     Recall,
     Recovery,
     Settlement,
@@ -29,7 +28,8 @@ from ctxgc.tokens import Calibration, Price
 
 from . import metrics as m
 from .carried import Carried
-from .labels import Provenance, action_of, collected_by, outcome_of, reason_of
+from .collected import Collected
+from .labels import Provenance, outcome_of, reason_of
 from .models import Models
 from .paid import Paid
 from .reports import Reports
@@ -79,6 +79,7 @@ class Figures:
         self._models = Models(price)
         self._provenance = Provenance()
         self._requests = Requests(self._board, self._provenance)
+        self._collections = Collected(self._board, self._provenance, self._requests)
         self._reports = Reports(self._board)
         self._paid = Paid(self._board)
         self._bypass = (b"", "")
@@ -102,18 +103,27 @@ class Figures:
             case Allocation():
                 self._allocated(state, entry)
             case Collection():
-                self._collected(state, entry)
+                self._collections.collected(state, entry)
+            case Compaction():
+                self._collections.compacted(state, entry)
             case Settlement():
                 self._settled(entry)
             case Recovery():
                 self._ended(self._requests.end(entry.call))
             case Recall():
-                self._recalled(state, entry)
+                self._collections.recalled(state, entry)
             case Bypass():
                 self._passed(state, entry)
             case Gap():
                 self._board.add(m.GAPS, (), entry.calls)
-            case Open() | Marking() | Insertion():
+            case Insertion() if entry.told >= 0:
+                self._board.add(m.NEWS)
+                self._requests.look_again(state, entry.call)
+            case Summary():
+                self._asked(entry)
+            case Milestone():
+                self._board.add(m.MILESTONES)
+            case _:
                 pass
 
     @_guarded
@@ -153,16 +163,10 @@ class Figures:
         return {name: value for name, value in read if value is not None}
 
     def _allocated(self, state: State, entry: Allocation) -> None:
+        self._collections.known(state)
         aborted = self._bypass == (entry.call, "invalid")
         self._ended(self._requests.begin(state, entry, "aborted" if aborted else "noop"))
         self._paid.paced(state, entry, lambda: self._models.find(entry.model).price)
-
-    def _collected(self, state: State, entry: Collection) -> None:
-        for edit in entry.edits:
-            labels = self._provenance.of(state.cells[edit.cell].tag)
-            self._board.add(m.COLLECTED, (*labels, action_of(edit.action)), edit.before - edit.after)
-        self._board.add(m.COLLECTIONS, collected_by(entry.generation, self._requests.trigger(entry.call)))
-        self._requests.look_again(state, entry.call, "collected")
 
     def _settled(self, entry: Settlement) -> None:
         carried = self._requests.end(entry.call)
@@ -192,14 +196,11 @@ class Figures:
         if entry.plain:
             self._requests.look_again(state, entry.call)
 
-    def _recalled(self, state: State, entry: Recall) -> None:
-        if not entry.found:
-            self._board.add(m.RESURRECTIONS, ("", "miss"))
-            return
-        labels, edit = self._provenance.of(state.cells[entry.cell].tag), state.edits.get(entry.cell)
-        self._board.add(m.RESURRECTIONS, (labels[0], "hit"))
-        if edit:  # none where the session's edits were taken back: then nothing was missing
-            self._board.add(m.RESURRECTED, labels, edit.before - edit.after)
+    def _asked(self, entry: Summary) -> None:
+        """A model was asked for its part of a record."""
+        self._board.add(m.SUMMARIES, ("taken" if entry.outcome == "taken" else "refused",))
+        self._board.add(m.SUMMARY_TOKENS, ("input",), entry.input)
+        self._board.add(m.SUMMARY_TOKENS, ("output",), entry.output)
 
 
 def _value(gauge: Callable[[], int]) -> int | None:

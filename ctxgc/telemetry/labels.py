@@ -15,25 +15,34 @@ OTHER = "other"
 TAGS = frozenset(
     {
         "system_prompt", "tool_schema", "user_turn", "agent_reply", "agent_reasoning", "tool_call", "tool_result",
-        "retrieval", "summary", "recall",
+        "retrieval", "summary", "recall", "ledger",
     }
 )  # fmt: skip
 """Families of tags that have a name of their own; an application's own tags are the sources of ``other``."""
-ACTIONS = frozenset({"drop", "stub", "summarize", "dedupe", "truncate", "minify", "defuse", "excerpt"})
+SUMMARIZE = "summarize"
+"""The action of a compaction: a record stands for it."""
+ACTIONS = frozenset({"drop", "stub", SUMMARIZE, "dedupe", "truncate", "minify", "defuse", "excerpt"})
 OUTCOMES = frozenset({"ok", "partial", "aborted", "error"})
 NONE = "none"
 """Trigger and generation of a request for which nothing was collected."""
 TRIGGERS = ("cold", "rent", "window", "quality", "asked")
+MILESTONE = "milestone"
+"""The trigger of a compaction alone, which is always a major collection."""
+COMPACTED_FOR = (MILESTONE, "window", "quality")
 COLLECTED_BY = (
     (EDEN, EDEN, "collected"),
     *((trigger, generation, "collected") for trigger in TRIGGERS for generation in ("minor", "major")),
+    (MILESTONE, "major", "collected"),
     (NONE, NONE, "noop"),
     (NONE, NONE, "aborted"),
 )
 """Trigger, generation and outcome of collections."""
-REASONS = ("malformed", "invalid", "fault", "policy", "refused", "not_booked", "audit")
+REASONS = ("malformed", "invalid", "fault", "policy", "refused", "not_booked", "audit", "ledger")
 
-_SYNONYMS = {"validator": "invalid", "not": "not_booked", "dedup": "dedupe"}
+_SYNONYMS = {"validator": "invalid", "dedup": "dedupe", "restore": "stub"}
+_IN_WORDS = {"not booked": "not_booked"} | dict.fromkeys(
+    ("not told", "not posted", "period not closed", "errand failed"), "ledger"
+)
 _LENGTH = 80
 _KNOWN = 4096
 
@@ -79,11 +88,18 @@ def collected_by(generation: str, trigger: str) -> tuple[str, str, str]:
     """The labels of a collection; a generation or a trigger that is not known counts as the commonest one."""
     if generation == EDEN:
         return EDEN, EDEN, "collected"
+    if trigger == MILESTONE:
+        return MILESTONE, "major", "collected"
     return (
         _fixed(trigger, frozenset(TRIGGERS), "rent"),
         _fixed(generation, frozenset(("minor", "major")), "major"),
         "collected",
     )
+
+
+def compacted_by(trigger: str, by: str) -> tuple[str, str]:
+    """The labels of a compaction: why it was made, and whether a model had a part in its record or code alone."""
+    return _fixed(trigger, frozenset(COMPACTED_FOR), "window"), "model" if by else "code"
 
 
 def outcome_of(outcome: str) -> str:
@@ -92,7 +108,10 @@ def outcome_of(outcome: str) -> str:
 
 
 def reason_of(reason: str) -> str:
-    """Why a request went on without us: the first word of the journal's reason, else ``fault``."""
+    """Why a request went on without us: the first words of the journal's reason, else ``fault``."""
+    known = next((label for said, label in _IN_WORDS.items() if reason.lower().startswith(said)), "")
+    if known:
+        return known
     words = reason.replace(":", " ").lower().split(maxsplit=1)
     return _fixed(words[0] if words else "", frozenset(REASONS), "fault")
 

@@ -11,7 +11,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
-from .labels import COLLECTED_BY, REASONS
+from .labels import COLLECTED_BY, COMPACTED_FOR, REASONS
 
 SERIES = 1500
 """Series an instance may come to, however many sessions, tools and models it sees. The limits below keep it."""
@@ -22,6 +22,11 @@ REQUEST_CONTEXT = "ctxgc_request_context_tokens"
 UTILIZATION = "ctxgc_context_window_utilization_ratio"
 COLLECTED = "ctxgc_collected_tokens_total"
 COLLECTIONS = "ctxgc_collections_total"
+COMPACTIONS = "ctxgc_compactions_total"
+SUMMARIES = "ctxgc_summaries_total"
+SUMMARY_TOKENS = "ctxgc_summaries_tokens_total"
+MILESTONES = "ctxgc_milestones_total"
+NEWS = "ctxgc_ledger_news_total"
 COLLECTION_COST = "ctxgc_collection_cost_tokens_total"
 FORECAST = "ctxgc_collection_forecast_tokens_total"
 INPUT_COST = "ctxgc_input_cost_usd_total"
@@ -91,7 +96,7 @@ TABLE: tuple[Metric, ...] = (
         CONTEXT, ("stage", "tag", "source", "residency"),
         "Tokens of context, counted again each time they are sent: as received from agents and as forwarded, "
         "by provenance, new in the request (fresh) or sent before (replayed). Counted when a request ends.",
-        limit=480,
+        limit=450,
     ),
     _histogram(
         REQUEST_CONTEXT, ("stage", "model"), _SIZES, "Tokens of context in one request, as received and as forwarded."
@@ -102,16 +107,37 @@ TABLE: tuple[Metric, ...] = (
     ),
     _counter(
         COLLECTED, ("tag", "source", "action"),
-        "Tokens the collector took out of context, counted once, by provenance and by what was done last to them.",
-        limit=100,
+        "Tokens the collector took out of context, counted once, by provenance and by what was done last to them; "
+        "summarize: they were in a span that a record stands for, and what was still sent of them went.",
+        limit=92,
     ),
     _counter(
         COLLECTIONS, ("trigger", "generation", "outcome"),
         "Collections that changed something (collected): of what was never sent (eden), or of what was, because the "
-        "cache was cold, the rent paid, the window or quality budget full, or a policy asked. And requests with none: "
-        "nothing went (noop), or it was dropped because the result broke a rule (aborted).",
+        "cache was cold, the rent paid, the window or quality budget full, a policy asked, or a milestone was reached; "
+        "a compaction is a major one. And requests with none: nothing went (noop), or it was dropped because the "
+        "result broke a rule (aborted).",
         COLLECTED_BY,
     ),
+    _counter(
+        COMPACTIONS, ("trigger", "by"),
+        "Spans of histories that gave way to a record, by why they did, and by whether a model had a part in the "
+        "record or code alone wrote it.",
+        tuple(product(COMPACTED_FOR, ("code", "model"))),
+    ),
+    _counter(
+        SUMMARIES, ("outcome",),
+        "Answers of models that were asked for their part of a record, piece by piece: taken, or refused with nothing "
+        "of them used.",
+        (("taken",), ("refused",)),
+    ),
+    _counter(
+        SUMMARY_TOKENS, ("kind",),
+        "Tokens that asking models for their part of records took, second attempts with them: input and output.",
+        (("input",), ("output",)),
+    ),
+    _counter(MILESTONES, (), "Times that a sub-task was declared done."),
+    _counter(NEWS, (), "Requests that told the model what had changed in the ledger."),
     _counter(
         COLLECTION_COST, ("kind",),
         "Tokens that came and were not sent, counted with each request that ended (saved), and tokens sent once more "

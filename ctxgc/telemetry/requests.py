@@ -7,6 +7,7 @@ change it.
 from __future__ import annotations
 
 from ctxgc.core.journal import Allocation
+from ctxgc.core.nodes import Tally
 from ctxgc.core.state import State
 
 from . import metrics as m
@@ -34,11 +35,17 @@ class Requests:
         self._unended[entry.call] = Carried.at(state, entry, outcome)
         return self.end(next(iter(self._unended))) if len(self._unended) > LIMIT else None
 
-    def look_again(self, state: State, call: bytes, outcome: str = "") -> None:
-        """What a request carries has changed with the entry just applied."""
+    def look_again(self, state: State, call: bytes, outcome: str = "", record: Tally | None = None) -> None:
+        """What a request carries has changed with the entry just applied; ``record`` stands for a span of it."""
         carried = self._unended.get(call)
         if carried is not None:
-            self._unended[call] = Carried.at(state, carried.entry, outcome or carried.outcome)
+            made = carried.record if record is None else record
+            self._unended[call] = Carried.at(state, carried.entry, outcome or carried.outcome, made)
+
+    def sent(self, call: bytes) -> Tally:
+        """The tokens of a request's history as it was last seen to leave; none where the request is not known."""
+        carried = self._unended.get(call)
+        return carried.sent[1] if carried else {}
 
     def trigger(self, call: bytes) -> str:
         """What made the pacer collect with a request; empty if it did not, or the request is not known."""

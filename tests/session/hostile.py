@@ -125,7 +125,7 @@ class Counted:
         self.faults += other.faults
 
 
-RECORDED = re.compile(r"(?:\[|ctxgc:)([a-z2-7]{16})(?=[\] ])")
+RECORDED = re.compile(r"\[(?:ctxgc:)?([a-z2-7]{16})[\] ]")
 """Handles in a record: in brackets of their own, or in the frame line."""
 
 
@@ -143,12 +143,13 @@ class _Request:
 
     def __init__(self, came: list[bytes], left: list[bytes], entries: Sequence[AnyEntry], state: State) -> None:
         self.came, self.left, self.entries = came, left, entries
-        self.placed = rules.align([json.loads(raw) for raw in came], [json.loads(raw) for raw in left])
+        head = next((entry.head for entry in reversed(entries) if isinstance(entry, Allocation)), -1)
+        self.path, made = state.path(head), state.node(head).compacted
+        self.gone = [node.depth for node in self.path if made and state.hidden(node, made)]
+        self.placed = rules.place([json.loads(raw) for raw in came], [json.loads(raw) for raw in left], self.gone)
         self.numbers = self.placed.pairs if self.placed else ()
         self.pairs = [(came[one], left[other]) for one, other in self.numbers]
         self.record = [left[at] for at in self.placed.record] if self.placed else []
-        head = next((entry.head for entry in reversed(entries) if isinstance(entry, Allocation)), -1)
-        self.path = state.path(head)
         self._depths = {node.id: node.depth for node in self.path}
 
     def covers(self, entry: AnyEntry, depth: int) -> bool:
@@ -179,8 +180,8 @@ class Witness:
         said = [entry.reason for entry in entries if isinstance(entry, Bypass) and entry.call == prepared.call]
         self.counted.refused += any("validator" in reason or "invalid" in reason for reason in said)
         self.counted.bypassed += any("policy failed" not in reason for reason in said)
-        self.counted.faults += rules.broken(received, prepared.body)
         request = _Request(history(received), history(prepared.body), entries, session.state)
+        self.counted.faults += rules.broken(received, prepared.body, request.gone)
         if request.placed is not None:
             self.counted.faults += self._problems(request)
             self.counted.faults += self._ways_back(session, request)
@@ -252,9 +253,9 @@ class Witness:
         came, left = request.came, request.left
         earlier = [one for one in self._seen if one.came == came[: len(one.came)]]
         last = max(earlier, key=lambda one: (len(one.came), one.entries), default=None)
-        if last is not None and left[: len(last.left)] != last.left and not prepared.bypass:
-            if not any(map(_rewrites, request.entries[last.entries :])):
-                yield "what was sent is not sent again"
+        changed = last is not None and left[: len(last.left)] != last.left and not prepared.bypass
+        if last and changed and not any(map(_rewrites, request.entries[last.entries :])):
+            yield "what was sent is not sent again"
         self._seen.append(_Seen(came, left, len(request.entries)))
 
 

@@ -20,23 +20,26 @@ SAYS_SO = "[ctxgc:", " record of turns "
 """How the text of a record begins, and what stands in its first line."""
 
 
-def broken(received: bytes, sent: bytes) -> list[str]:
-    """What is wrong with ``sent`` in the place of ``received``: one sentence for each rule that it breaks."""
+def broken(received: bytes, sent: bytes, gone: Sequence[int] = ()) -> list[str]:
+    """What is wrong with ``sent`` in the place of ``received``: one sentence for each rule that it breaks.
+
+    ``gone`` are the numbers of the messages that are said to be left out of it.
+    """
     try:
         before, after = json.loads(received), json.loads(sent)
     except ValueError:
         return ["it is no JSON"]
     found = set(_fields(before, after))
     old, new = before["messages"], after["messages"]
-    placed = align(old, new)
+    placed = place(old, new, gone)
     if placed is None:
         return [*found, "messages came or went"]
     for one, other in placed.pairs:
         found.update(_message(old[one], new[other]))
-    came = dict((other, one) for one, other in placed.pairs)
+    came = {other: one for one, other in placed.pairs}
     if {(fault, came.get(at, -1)) for fault, at in unpaired(new)} - unpaired(old):
         found.add("a call and its result were parted")
-    if placed.gone or placed.record:
+    if placed.gone:
         found.update(_left_out(old, new, placed))
     if _count(after) > _count(before):
         found.add("there are more cache markers")
@@ -72,32 +75,22 @@ class Placed:
     record: tuple[int, ...] = ()
 
 
-def align(old: Sequence[Dict], new: Sequence[Dict]) -> Placed | None:
-    """What became of each message; None where messages came or went and no record says so."""
-    record = next(_records(old, new), ())
-    if not record:
-        same = tuple((at, at) for at in range(len(old)))
-        return Placed(same) if len(old) == len(new) else None
-    first, last = record[0], record[-1]
-    pairs = [(at, at) for at in range(first)]
-    left = len(old) - 1
-    for at in range(len(new) - 1, last, -1):  # from the end, since what is left out is old
-        earlier = range(left, first - 1, -1)
-        same = next((one for one in earlier if not set(_message(old[one], new[at]))), -1)
-        found = same if same >= 0 else next((one for one in earlier if _named(old[one], new[at])), -1)
-        if found < 0:
-            return None
-        pairs.append((found, at))
-        left = found - 1
-    stayed = {one for one, _ in pairs}
-    return Placed(tuple(sorted(pairs)), tuple(at for at in range(len(old)) if at not in stayed), record)
+def place(old: Sequence[Dict], new: Sequence[Dict], gone: Sequence[int] = ()) -> Placed | None:
+    """What became of each message; None where others came or went than those that are ``gone`` and what says so."""
+    stay = [at for at in range(len(old)) if at not in set(gone)]
+    added = len(new) - len(stay)
+    if added not in ((1, 2) if gone else (0,)):
+        return None
+    first = min(gone, default=0)
+    while gone and first > 0 and not says_so(_text_of(new, first + added - 1)):  # behind what stays of a span
+        first -= 1
+    record = tuple(range(first, first + added))
+    theirs = [at for at in range(len(new)) if at not in record]
+    return Placed(tuple(zip(stay, theirs, strict=True)), tuple(sorted(gone)), record)
 
 
-def _records(old: Sequence[Dict], new: Sequence[Dict]) -> Iterator[tuple[int, ...]]:
-    """The numbers of messages that are a record: words of the agent's, or a call and its result."""
-    for at, message in enumerate(new):
-        if message not in old and says_so(message.get("content")):
-            yield (at,) if message.get("role") not in RESULTS else (at - 1, at)
+def _text_of(messages: Sequence[Dict], at: int) -> object:
+    return messages[at].get("content") if at < len(messages) else None
 
 
 def says_so(content: object) -> bool:
@@ -106,19 +99,11 @@ def says_so(content: object) -> bool:
     return text.startswith(SAYS_SO[0]) and SAYS_SO[1] in text.partition("\n")[0]
 
 
-def _named(old: Dict, new: Dict) -> bool:
-    """Whether a message of the agent's or a tool's is that one by what it calls or answers, whatever its text."""
-    names = ("role", "tool_calls", "function_call", "tool_call_id", "name")
-    return old.get("role") in ("assistant", *RESULTS) and all(old.get(key) == new.get(key) for key in names)
-
-
 def _left_out(old: Sequence[Dict], new: Sequence[Dict], placed: Placed) -> Iterator[str]:
     """What is wrong with leaving those messages out, and with what stands in their place."""
-    if len(list(_records(old, new))) != 1:
-        yield "there are several records"
-    if not placed.gone:
-        yield "a record stands for nothing"
-        return
+    said = [at for at, one in enumerate(new) if says_so(one.get("content")) and one not in old]
+    if said != [placed.record[-1]]:
+        yield "not one record stands for what was left out"
     yield from _gone(old, placed)
     yield from _instead(new, placed.record)
 
