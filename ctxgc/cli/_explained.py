@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ctxgc.cli._output import Table, shorten, when
-from ctxgc.cli._turns import amount
+from ctxgc.cli._turns import amount, many
 from ctxgc.core.block import Kind
+from ctxgc.core.compaction import Compaction
 
 if TYPE_CHECKING:
     from ctxgc.lab.explained import Line
@@ -33,14 +34,18 @@ def summary(key: str, moment: Moment, rebuilt: Rebuilt, usd: bool) -> Iterator[s
     named = entry.model or "no model named"
     yield f"session {key}, turn {moment.number} of {moment.requests}, {when(entry.at)}, {named}"
     yield f"{came:,} tokens came, {left:,} were sent"
-    pace = entry.pace
+    pace, made = entry.pace, next((one for one in moment.own if isinstance(one, Compaction)), None)
+    if made is not None:
+        by = f" by {shorten(made.by, _SITE)}" if made.by else ""
+        stands = f"{made.tokens:,} in record {made.handle}{by}"
+        yield f"compacted ({made.trigger}): {made.before:,} tokens were left out, for them stand {stands}"
     if pace is not None and pace.trigger:
         rent, price = amount(pace.rent, usd=usd), amount(pace.price, usd=usd)
         yield (
             f"collected ({pace.trigger}): {pace.dead:,} tokens for {pace.live:,} rewritten, rent {rent}, price {price}"
         )
     waiting = sum(not offer.taken for offer in rebuilt.offers)
-    yield f"{len(rebuilt.offers):,} cells could go, {waiting:,} of them wait"
+    yield f"{many(len(rebuilt.offers), 'cell')} could go, {waiting:,} of them {'waits' if waiting == 1 else 'wait'}"
     if not rebuilt.agrees:
         yield "note: with the policies and prices of now, the plan is another one than the journal says was applied"
 

@@ -12,7 +12,8 @@ are tokens.
   ``pointers`` (results that were replaced by a pointer to one of these);
 - ``turns[]``: one per request: ``request``, ``model``, ``received`` and ``sent`` (tokens per tag), ``received_total``,
   ``sent_total``, ``fresh``, ``fresh_sent``, ``prefix``, ``prefix_sent`` (shared with an earlier request: cacheable);
-- ``schemas[]``: ``name``, ``tokens``, ``requests``, ``token_turns``, ``calls`` (0: never called);
+- ``schemas[]``: ``name``, ``tokens``, ``requests``, ``token_turns``, ``calls`` (0: never called), ``ours`` (the recall
+  tool);
 - ``suspects[]``: ``rule``, ``subject``, ``figure`` (token-turns), ``share`` (of all sent), ``sentence``, ``action``;
 - ``cost``: null without a price, else input in USD: ``received_cached``, ``received_uncached``, ``sent_cached``,
   ``sent_uncached``, and ``unpriced`` (requests that are not in it);

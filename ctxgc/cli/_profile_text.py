@@ -10,6 +10,7 @@ from itertools import islice
 
 from ctxgc.cli._output import Table, printable, say, show
 from ctxgc.cli._profile_json import Profiled, rows_by
+from ctxgc.cli._turns import many
 from ctxgc.lab.carried import Request
 from ctxgc.lab.costs import Cost
 from ctxgc.lab.profile import Profile, Row
@@ -53,7 +54,7 @@ def _summary(one: Profiled) -> Iterator[str]:
     noted = f" ({'; '.join(notes)})" if notes else ""
     policy = f", policy {one.policy}" if one.policy else ""
     yield f"{profile.name}: {models}{noted}{policy}"
-    requests, fresh = _many(len(profile.requests), "request"), sum(one.fresh_sent for one in profile.requests)
+    requests, fresh = many(len(profile.requests), "request"), sum(one.fresh_sent for one in profile.requests)
     again = total.sent_turns - fresh
     yield (
         f"{requests} sent {total.sent_turns:,} tokens: {fresh:,} fresh and {again:,} again;"
@@ -70,16 +71,17 @@ def _summary(one: Profiled) -> Iterator[str]:
         seen = profile.reported
         usd = f", ${seen.usd:,.4f}" if seen.usd is not None else ""
         into = seen.uncached + seen.cached + seen.written
-        calls = _many(seen.calls, "call")
+        calls = many(seen.calls, "call")
         yield f"reported: {calls}, {into:,} in ({seen.cached:,} from cache), {seen.output:,} out{usd}"
     for reason, count in profile.bypassed.items():
-        yield f"{_many(count, 'request')} went on without being looked at: {reason}"
+        yield f"{many(count, 'request')} went on without being looked at: {reason}"
 
 
 def _cost(cost: Cost) -> Iterator[str]:
     came = f"; as it came ${cost.received_cached:,.4f} and ${cost.received_uncached:,.4f}"
     same = (cost.sent_cached, cost.sent_uncached) == (cost.received_cached, cost.received_uncached)
-    unpriced = f"; {cost.unpriced:,} requests of models without a price are not in it" if cost.unpriced else ""
+    many_of = f"{many(cost.unpriced, 'request')} of models without a price {'is' if cost.unpriced == 1 else 'are'}"
+    unpriced = f"; {many_of} not in it" if cost.unpriced else ""
     yield (
         f"input costs ${cost.sent_cached:,.4f} with a prefix cache that never misses, ${cost.sent_uncached:,.4f}"
         f" without one{'' if same else came}{unpriced}"
@@ -112,21 +114,19 @@ def _turns(requests: Sequence[Request], top: int) -> Table:
 
 
 def _schemas(schemas: Sequence[Schema], top: int) -> Table:
-    rows = [
-        (schema.name, f"{schema.tokens:,}", f"{schema.requests:,}", f"{schema.calls:,}" if schema.calls else "never")
-        for schema in schemas[:top]
-    ]
+    rows = [(schema.name, f"{schema.tokens:,}", f"{schema.requests:,}", _called(schema)) for schema in schemas[:top]]
     return Table(_title("Tool schemas", len(schemas), top), ("<tool", ">tokens", ">requests", ">called"), rows)
+
+
+def _called(schema: Schema) -> str:
+    """How often a tool was called; the recall tool is for when the model needs it."""
+    return f"{schema.calls:,}" if schema.calls else "not needed" if schema.ours else "never"
 
 
 def _suspects(profile: Profile, top: int) -> None:
     say("Leak suspects" if profile.suspects else "No leak suspects")
     for number, suspect in enumerate(islice(profile.suspects, top), 1):
         say(f"  {number}. {printable(suspect.sentence)} {suspect.action}")
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _title(what: str, count: int, top: int) -> str:

@@ -38,6 +38,7 @@ sessions[] one per segment of a transcript:
     broken[]   the rule that each of them broke
     bypasses   requests that went on as they came, because of us
     collections  how many there were, by generation
+    compactions  of the major ones, those that left out a span for a record
     prepare_seconds, admit_seconds  time in the session: before a request
                leaves, and after
     by_tag, by_use  needed, visible, named, recallable, survival by who gave

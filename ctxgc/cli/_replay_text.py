@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from ctxgc.cli._output import Table, say, show
+from ctxgc.cli._turns import many
 from ctxgc.lab.batch import Batch, Compared, Plan
 from ctxgc.lab.judge import Survival
 from ctxgc.lab.totals import Totals, dominated
@@ -68,7 +69,7 @@ def _summary(batch: Batch, plan: Plan) -> Iterator[str]:
     found = batch.compared
     left = f", {batch.small:,} smaller ones left out" if plan.min_tokens > 0 else ""
     above = f" above {plan.min_tokens:,} tokens ({plan.size})" if plan.min_tokens > 0 else ""
-    yield f"{len(found):,} segments{above}{left}"
+    yield f"{many(len(found), 'segment')}{above}{left}"
     if found:
         fitted = [one for one in found if one.fit.usages]
         yield (

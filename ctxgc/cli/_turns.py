@@ -44,6 +44,11 @@ def codec_for(moment: Moment) -> Codec:
     return codec_of(next((entry.codec for entry in moment.before if isinstance(entry, Open)), ""))
 
 
+def many(count: int, what: str) -> str:
+    """So many of something, in its number."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def amount(value: float, *, usd: bool) -> str:
     """An amount in a tariff's unit: in USD, or in prices of one input token where it has no other."""
     return f"{value:,.4f} USD" if usd else f"{value:,.0f}"

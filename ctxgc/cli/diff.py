@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import click
 
 from ctxgc.cli._journals import SHORT, opened, store_option
 from ctxgc.cli._output import as_json, say, shorten
-from ctxgc.cli._turns import SETTINGS, codec_for, find_moment, turn_argument
+from ctxgc.cli._turns import SETTINGS, codec_for, find_moment, many, turn_argument
 
 if TYPE_CHECKING:
     from ctxgc.lab.differences import Change, Difference, Line
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ENDS = 3
 """Lines shown at each end of a run that is cut."""
+_WIDTH = 120
 
 
 @click.command(context_settings=SETTINGS)
@@ -29,7 +30,8 @@ def command(session: str, turn: int, full: bool, json_: bool, store: str | None)
     """Show what the agent sent against what the model got, in one request.
 
     SESSION is any unambiguous beginning of an id. TURN counts the session's requests from 1, below zero from the end
-    [-1, the newest]. Only messages that were changed are shown: - came and was not sent, + was put in its place.
+    [-1, the newest]. Only messages that were changed are shown: - came and was not sent, + was put in its place. Of a
+    span that was left out each message is one line [--full: all of it], with the record that stands for it before.
 
     \b
     Examples:
@@ -46,23 +48,57 @@ def command(session: str, turn: int, full: bool, json_: bool, store: str | None)
         as_json(_document(key, moment, whole))
         return
     say(_summary(key, moment, whole))
-    for change in whole.changes:
-        for line in _change(change, full):
+    for out, changes in groupby(whole.changes, key=_is_out):
+        for line in _left_out(list(changes), full) if out else _changed(changes, full):
             say(line)
 
 
 def _summary(key: bytes, moment: Moment, whole: Difference) -> str:
-    changed = len({change.message for change in whole.changes})
+    changed = len({change.message for change in whole.changes if not change.record})
+    out = f", {whole.left_out:,} left out" if whole.left_out else ""
     return (
         f"session {key.hex()[:SHORT]}, turn {moment.number} of {moment.requests}: {changed:,} of {whole.messages:,}"
-        f" messages changed, {whole.received:,} tokens came and {whole.sent:,} were sent"
+        f" messages changed{out}, {whole.received:,} tokens came and {whole.sent:,} were sent"
     )
+
+
+def _is_out(change: Change) -> bool:
+    return bool(change.record and not change.sent)
+
+
+def _left_out(changes: Sequence[Change], full: bool) -> Iterator[str]:
+    """Messages in a row that a record stands for."""
+    from ctxgc.lab.differences import Line
+
+    first, last = changes[0], changes[-1]
+    count = len({change.message for change in changes})
+    names = f"message {first.message}" if count == 1 else f"messages {first.message} to {last.message}"
+    tokens = sum(change.tokens for change in changes)
+    yield ""
+    yield f"@@ {names}: {tokens:,} tokens left out; {_stands(first)} @@"
+    if full:
+        yield from (f"{line.sign}{line.text}" for change in changes for line in change.lines)
+        return
+    shown = (shorten(f"message {one.message} {one.role}: {one.lines[0].text}", _WIDTH) for one in changes)
+    yield from _cut([Line("-", text) for text in shown], full)
+
+
+def _stands(change: Change) -> str:
+    return f"stands in record {change.record} since turn {change.since}"
+
+
+def _changed(changes: Iterable[Change], full: bool) -> Iterator[str]:
+    return (line for change in changes for line in _change(change, full))
 
 
 def _change(change: Change, full: bool) -> Iterator[str]:
     edit = change.edit
     said = f"; {edit.policy}, {edit.action}: {edit.reason}" if edit else "; fields for ctxgc alone were taken out"
     yield ""
+    if change.record:
+        yield f"@@ behind message {change.message}: record {change.record}, {many(change.sent, 'token')} @@"
+        yield from (f"{line.sign}{line.text}" for line in change.lines)
+        return
     yield (
         f"@@ message {change.message} {change.role}, {shorten(change.site)}, cell {change.cell}:"
         f" {change.tokens:,} tokens to {change.sent:,}{said} @@"
@@ -89,6 +125,7 @@ def _document(key: bytes, moment: Moment, whole: Difference) -> dict[str, object
         "turn": moment.number,
         "requests": moment.requests,
         "messages": whole.messages,
+        "left_out": whole.left_out,
         "received": whole.received,
         "sent": whole.sent,
         "changes": [_as_dict(change) for change in whole.changes],
@@ -104,5 +141,7 @@ def _as_dict(change: Change) -> dict[str, object]:
         "policy": edit.policy if edit else "",
         "action": edit.action if edit else "",
         "reason": edit.reason if edit else "",
+        "record": change.record,
+        "since": change.since,
         "lines": [list(line) for line in change.lines],
     }

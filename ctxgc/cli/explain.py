@@ -52,7 +52,7 @@ def command(session: str, turn: int, cell: int | None, policy: str | None, json_
         if cell is None:
             _whole(key, moment, rebuilt, lines, usd=usd, json_=json_)
         else:
-            _one(found, kit, rebuilt, _find(lines, cell), json_=json_)
+            _one(found, kit, moment, rebuilt, _find(lines, cell), json_=json_)
 
 
 def _kit(store: Store, policy: str | None, moment: Moment) -> Kit:
@@ -99,26 +99,31 @@ def _whole(key: bytes, moment: Moment, rebuilt: Rebuilt, lines: tuple[Line, ...]
     show(table(lines))
 
 
-def _one(store: Store, kit: Kit, rebuilt: Rebuilt, line: Line, *, json_: bool) -> None:
+def _one(store: Store, kit: Kit, moment: Moment, rebuilt: Rebuilt, line: Line, *, json_: bool) -> None:
     """One cell, with its text as it came and as it was sent."""
     from ctxgc.cli._explained import document, in_full
 
-    text = _text(store, kit, rebuilt, line)
-    sent = line.edit.text if line.edit else text
+    text = _text(store, kit, moment, rebuilt, line)
+    sent = "" if line.verdict == "left out" else line.edit.text if line.edit else text
     if json_:
         as_json({"schema": "ctxgc.explain/1", "cell": document(line), "text": text, "sent": sent})
         return
     for each in in_full(line):
         say(each)
-    for title, body in (("as it came", text), ("as it was sent", sent)):
-        if title == "as it came" or sent != text:
+    for title, body in (("as it came" if line.tokens else "as it was made", text), ("as it was sent", sent)):
+        if title != "as it was sent" or (sent != text and line.verdict != "left out"):
             say(f"{title}:")
             for each in (body or "").split("\n"):
                 say(f"  {each}")
 
 
-def _text(store: Store, kit: Kit, rebuilt: Rebuilt, line: Line) -> str | None:
-    """The text of a cell as it came; None for a tool's schema, which is no message."""
+def _text(store: Store, kit: Kit, moment: Moment, rebuilt: Rebuilt, line: Line) -> str | None:
+    """The text of a cell as it came, or of one of ours as it was made; None for a tool's schema: that is no message."""
+    from ctxgc.lab.compactions import parts
     from ctxgc.session.originals import content
 
+    ours = (part for part in parts(rebuilt.state, moment.entry.head) if part.own and line.cell in part.cells)
+    part = next(ours, None)
+    if part is not None:
+        return dict(part.texts(kit.codec))[line.cell]
     return content(rebuilt.state, store, kit.codec, line.cell) if line.message else None

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ctxgc.cli._journals import SHORT, find_session, journal, opened, sessions, store_option
-from ctxgc.cli._output import as_json, progress, say, when
-from ctxgc.cli._turns import amount
+from ctxgc.cli._output import as_json, progress, say, shorten, when
+from ctxgc.cli._turns import amount, many
 
 if TYPE_CHECKING:
+    from ctxgc.lab.collected import GcLog, Made, Note
     from ctxgc.lab.forecasts import Split
-    from ctxgc.lab.gc_log import GcLog, Made
     from ctxgc.store import SessionRow, Store
 
+_MODEL, _TEXT = 15, 110
 Logs = list[tuple[bytes, "GcLog"]]
 
 
@@ -27,7 +28,8 @@ Logs = list[tuple[bytes, "GcLog"]]
 @click.option("--json", "json_", is_flag=True, help="One JSON document (schema ctxgc.gc-log/1), with all of it.")
 @store_option
 def command(session: str | None, all_: bool, eden: bool, json_: bool, store: str | None) -> None:
-    """List the collections of a session, one line each: what, why, what it was predicted to cost, and what was billed.
+    """List the collections and compactions of a session, one line each with its cost behind it: what, why, what it was
+    predicted to cost, and what was billed. Milestones and refused summaries stand between them.
 
     SESSION is any unambiguous beginning of an id [the newest]. Turns are requests, counted from 1. Rent is what the
     garbage has cost since it was due, price what rewriting the cache costs once: in USD at list prices, else in prices
@@ -76,12 +78,17 @@ def _read(store: Store, rows: Sequence[SessionRow]) -> Logs:
 
 
 def _lines(key: bytes, log: GcLog, eden: bool) -> Iterator[str]:
-    yield f"session {key.hex()[:SHORT]}: {log.requests:,} requests"
+    yield f"session {key.hex()[:SHORT]}: {many(log.requests, 'request')}"
     hidden = [made for made in log.made if made.generation == "eden"]
-    yield from (_line(made) for made in log.made if eden or made.generation != "eden")
+    shown = [(made.turn, tuple(_made(made))) for made in log.made if eden or made.generation != "eden"]
+    shown += [(note.turn, (_note(note),)) for note in log.notes]
+    for _, lines in sorted(shown, key=lambda one: one[0]):  # what belongs to a request stands before what followed it
+        yield from lines
     if hidden and not eden:
         cells, before, after = (sum(getattr(one, name) for one in hidden) for name in ("cells", "before", "after"))
-        yield f"eden: {len(hidden):,} collections, {cells:,} cells {before:,}->{after:,} tokens (--eden lists them)"
+        sums = f"{many(len(hidden), 'collection')}, {many(cells, 'cell')} {before:,}->{after:,} tokens"
+        yield f"eden: {sums} (--eden lists them)"
+    yield from _summaries(log)
     yield (
         f"total: {log.saved:,} tokens not sent, {log.rewritten:,} rewritten in the cache;"
         f" input cost {amount(log.paid, usd=log.usd)}, untouched {amount(log.untouched, usd=log.usd)},"
@@ -89,14 +96,31 @@ def _lines(key: bytes, log: GcLog, eden: bool) -> Iterator[str]:
     )
 
 
-def _line(made: Made) -> str:
-    """One collection, in the manner of the logs of virtual machines."""
+def _summaries(log: GcLog) -> Iterator[str]:
+    asked = log.summaries
+    if asked.taken or asked.refused:
+        tokens = f"{asked.input:,} tokens in, {asked.output:,} out"
+        yield f"summaries: {asked.taken:,} taken, {asked.refused:,} refused; {tokens}"
+
+
+def _made(made: Made) -> Iterator[str]:
+    """One collection, in the manner of the logs of virtual machines, and what it cost."""
     trigger = f" ({made.trigger})" if made.trigger else ""
-    line = (
-        f"[turn {made.turn} {when(made.at)}] {made.generation}{trigger} {made.cells:,} cells"
-        f" {made.before:,}->{made.after:,} tokens, context {made.context_before:,}->{made.context_after:,}"
+    what = "compacted" if made.span else made.generation
+    turns = f" turns {made.span.first}-{made.span.last}," if made.span else ""
+    by = f" by {shorten(made.span.by, _MODEL)}" if made.span and made.span.by else ""
+    tokens, record = ("", f", record {made.span.handle}{by}") if made.span else (" tokens", "")
+    yield (
+        f"[turn {made.turn} {when(made.at)}] {what}{trigger}{turns} {many(made.cells, 'cell')}"
+        f" {made.before:,}->{made.after:,}{tokens}, context {made.context_before:,}->{made.context_after:,}{record}"
     )
-    return line if made.predicted is None else f"{line}, {_costs(made)}; {_bill(made.predicted, made.billed)}"
+    if made.predicted is not None:
+        yield f"    {_costs(made)}; {_bill(made.predicted, made.billed)}"
+
+
+def _note(note: Note) -> str:
+    what = "summary refused" if note.kind == "summary" else note.kind
+    return f"[turn {note.turn} {when(note.at)}] {what}: {shorten(note.text, _TEXT)}"
 
 
 def _costs(made: Made) -> str:
@@ -115,7 +139,13 @@ def _document(key: bytes, log: GcLog) -> dict[str, object]:
     totals = {
         name: getattr(log, name) for name in ("requests", "saved", "rewritten", "paid", "untouched", "net", "usd")
     }
-    return {"id": key.hex(), **totals, "collections": [_collection(made) for made in log.made]}
+    return {
+        "id": key.hex(),
+        **totals,
+        "collections": [_collection(made) for made in log.made],
+        "notes": [{**asdict(note), "at": when(note.at)} for note in log.notes],
+        "summaries": asdict(log.summaries),
+    }
 
 
 def _collection(made: Made) -> dict[str, object]:

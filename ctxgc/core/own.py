@@ -47,14 +47,14 @@ class Own:
     def withdraw(self, node: int, asked: bytes) -> tuple[int, ...]:
         """Have what was asked for in the reply to that request stand behind a node no more; the cells that it had.
 
-        An empty one keeps its place, so that those behind it are counted as before.
+        An empty one keeps its place, so that those behind it are counted as before. News were asked for by nobody.
         """
         found = self.inserted.get(node, ())
-        if not any(each.asked == asked for each in found):
+        taken = [each for each in found if each.asked == asked and each.told < 0]
+        if not taken:
             return ()
-        emptied = (replace(each, messages=(), cells=()) if each.asked == asked else each for each in found)
-        self.inserted[node] = tuple(emptied)
-        return tuple(cell for each in found if each.asked == asked for cell in each.cells)
+        self.inserted[node] = tuple(replace(each, messages=(), cells=()) if each in taken else each for each in found)
+        return tuple(cell for each in taken for cell in each.cells)
 
     def leave(self, nodes: Iterable[int], call: bytes) -> None:
         """Note that a request carries what stands behind these nodes."""

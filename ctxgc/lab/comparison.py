@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import cast
 
+from ctxgc.core.compaction import Compaction
 from ctxgc.core.journal import AnyEntry, Collection, Settlement, Usage
 from ctxgc.core.pacer import Tariff
 from ctxgc.core.policy import Policy
@@ -22,6 +23,7 @@ from ctxgc.core.state import State
 from ctxgc.lab.billing import Charge
 from ctxgc.lab.cases import Case
 from ctxgc.lab.classes import PriceClass
+from ctxgc.lab.compactions import follows
 from ctxgc.lab.judge import Judge, Judged
 from ctxgc.lab.needs import Need, last_needed
 from ctxgc.lab.replay import session_for, steps
@@ -38,7 +40,10 @@ ORACLE = "oracle"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One policy on one segment at the prices of one class. Seconds are the session's own."""
+    """One policy on one segment at the prices of one class. Seconds are the session's own.
+
+    ``compactions`` are among the major ``collections``, which count by generation.
+    """
 
     policy: str
     price_class: PriceClass
@@ -47,6 +52,7 @@ class Run:
     collections: Mapping[str, int]
     prepare_seconds: float
     admit_seconds: float
+    compactions: int = 0
 
     def cost_ratio(self, never: Judged) -> float:
         """Input cost relative to never collecting; ``never`` is the same session's."""
@@ -135,6 +141,7 @@ def run(case: Case, name: str, policies: Sequence[Policy], price_class: PriceCla
         collections=dict(replay.collections),
         prepare_seconds=replay.prepare_seconds,
         admit_seconds=replay.admit_seconds,
+        compactions=replay.compactions,
     )
 
 
@@ -161,6 +168,7 @@ class _Replay:
     collections: Counter[str] = field(default_factory=Counter)
     prepare_seconds: float = 0.0
     admit_seconds: float = 0.0
+    compactions: int = 0
 
     def go(self, session: Session) -> Judged:
         case, by_turn = self.case, defaultdict[int, list[Need]](list)
@@ -178,7 +186,10 @@ class _Replay:
         return judge.end(session.recall)
 
     def observe(self, _state: State, entry: AnyEntry) -> None:
-        if isinstance(entry, Collection):
+        if isinstance(entry, Compaction):
+            self.compactions += 1
+            self.collections["major"] += 1
+        elif isinstance(entry, Collection) and not follows(entry):
             self.collections[entry.generation] += 1
 
     def _send(self, session: Session, body: bytes) -> Prepared:

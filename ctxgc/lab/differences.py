@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, NamedTuple
@@ -94,7 +94,7 @@ class _Changes:
             if not part.own:
                 yield from self._left_out(part.node) if part.out else self._edited(part.node)
             elif self._made is not None and part.cells == self._made.cells:
-                yield from self._stands(part, self._made.messages)
+                yield from self._stands(part)
 
     def _edited(self, node: Node) -> Iterator[Change]:
         raw = self._store.blob(self._blobs.get(node.id, node.blob))
@@ -114,11 +114,10 @@ class _Changes:
             lines = tuple(Line("-", text) for text in block.text.split("\n"))
             yield self._change(node, node.role, cell, lines, 0, record=self._record)
 
-    def _stands(self, part: Part, messages: Sequence[bytes]) -> Iterator[Change]:
+    def _stands(self, part: Part) -> Iterator[Change]:
         """The record: it stands behind the message of ``part``."""
-        blocks = (block for raw in messages for block in self._codec.decode(raw).blocks)
-        for cell, block in zip(part.cells, blocks, strict=True):
-            lines = tuple(Line("+", text) for text in block.text.split("\n"))
+        for cell, said in part.texts(self._codec):
+            lines = tuple(Line("+", text) for text in said.split("\n"))
             sent = self._state.cells[cell].sent
             yield self._change(part.node, self._state.cells[cell].tag, cell, lines, sent, record=self._record)
 

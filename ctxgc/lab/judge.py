@@ -14,7 +14,8 @@ from ctxgc.errors import CtxgcError
 from ctxgc.lab.billing import ALIVE, Account, Charge, Counts, Fit
 from ctxgc.lab.needs import Need
 from ctxgc.lab.segments import Segment, Turn
-from ctxgc.lab.visible import Reader, Sent, read_back
+from ctxgc.lab.visible import RECORD, Reader, Sent, instead, listed, read_back
+from ctxgc.wire import openai_chat_compacted as compacted
 from ctxgc.wire import openai_chat_rules as rules
 
 Recall = Callable[[str], str]
@@ -105,8 +106,7 @@ class Judge:
             self._rewrites += 1
         self._charges.append(charge)
         if sent != received:
-            start = self._unjudged(came, messages)
-            self._invalid += _broken(came[start:], messages[start:])[:1]
+            self._invalid += self._broken(came, messages)[:1]
         self._look(number, came, Sent(sent, messages), changed=sent != received)
         self._last = (turn, came, messages)
         return charge
@@ -141,17 +141,28 @@ class Judge:
                 handles = sent.handles() if handles is None else handles
                 self._lost.append((need, handles))
 
-    def _unjudged(self, came: Sequence[bytes], sent: Sequence[bytes]) -> int:
+    def _broken(self, came: Sequence[bytes], sent: Sequence[bytes]) -> tuple[str, ...]:
+        """The rules that a request breaks: all of it is judged where something stands in the place of messages for the
+        first time, else what is new in it or was changed just now."""
+        known_came, known_sent = self._last[1:] if self._last else ((), ())
+        gone = len(came) - len(sent)
+        grown = len(known_came) - len(known_sent) == gone and known_sent == sent[: len(known_sent)]
+        ours = () if grown else instead(came, sent)
+        if ours:
+            return compacted.problems(came, sent, ours)
+        gone = gone if grown else 0
+        start = self._unjudged(came[gone:], sent, gone, len(known_sent) if grown else 0)
+        return _faults(came[gone + start :], sent[start:])
+
+    def _unjudged(self, came: Sequence[bytes], sent: Sequence[bytes], gone: int, start: int) -> int:
         """Where judging begins: at the call before the first thing that is new, or was changed just now.
 
-        What the request before had already was judged with it.
+        What the request before had already was judged with it. ``gone`` messages are not in what ``came``.
         """
-        known_came, known_sent = self._last[1:] if self._last else ((), ())
-        grown = len(known_came) == len(known_sent) and known_sent == sent[: len(known_sent)]
-        start = len(known_sent) if grown else 0
+        roles = self.segment.transcript.roles
         while start < min(len(came), len(sent)) and came[start] == sent[start]:
             start += 1
-        while start > 0 and (start == len(came) or self.segment.transcript.roles[start] in ("tool", "function")):
+        while start > 0 and (start == len(came) or roles[gone + start] in ("tool", "function")):
             start -= 1
         return start
 
@@ -162,9 +173,18 @@ class _Recalled:
     def __init__(self, recall: Recall) -> None:
         self._recall = recall
         self._known: dict[str, str] = {}
+        self._beyond: dict[str, str] = {}
 
     def holds(self, handles: Sequence[str], line: str) -> bool:
-        return any(line in self._text(handle) for handle in handles)
+        return any(line in self._text(handle) or line in self._listed(handle) for handle in handles)
+
+    def _listed(self, handle: str) -> str:
+        """What all the cells hold that a record lists; nothing for what is no record."""
+        if handle not in self._beyond:
+            text = self._text(handle)
+            cells = listed(text) if text.startswith(RECORD) else ()
+            self._beyond[handle] = "\n".join(map(self._text, cells))
+        return self._beyond[handle]
 
     def _text(self, handle: str) -> str:
         if handle not in self._known:
@@ -175,7 +195,7 @@ class _Recalled:
         return self._known[handle]
 
 
-def _broken(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]:
+def _faults(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[str, ...]:
     """The rules that a request breaks, and what it was made from does not."""
     found = rules.problems(before, after)
     return found if found or rules.valid(before) else rules.valid(after)

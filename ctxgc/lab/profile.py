@@ -15,6 +15,10 @@ from ctxgc.core.journal import AnyEntry
 from ctxgc.lab.carried import Carried, Request, carried
 from ctxgc.lab.costs import Cost, PriceOf, Reported, cost_of, reported_of
 from ctxgc.lab.suspects import Schema, Suspect, suspects
+from ctxgc.session.changes import TAG as NEWS
+from ctxgc.session.compacting import TAG as RECORD
+from ctxgc.session.reading import TOOL_NAME
+from ctxgc.session.recalling import TAG as RECALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def profile(
         exact=all(cell.exact for cell in found.state.cells),
         total=rows.row("total", found.state.cells),
         tags=rows.by(lambda cell: cell.tag),
-        sites=rows.by(lambda cell: cell.site),
+        sites=rows.by(lambda cell: TOOL_NAME if cell.tag == RECALL else cell.site),
         requests=found.requests,
         schemas=schemas,
         suspects=suspects(found, schemas),
@@ -134,19 +138,21 @@ def _schemas(found: Carried, last_calls: Sequence[str]) -> tuple[Schema, ...]:
     """The tools on offer by name, the newest schema's tokens first of all."""
     calls = Counter(last_calls)
     for cell in found.state.cells:
-        if cell.kind is Kind.TOOL_CALL:
+        if cell.kind is Kind.TOOL_CALL and cell.tag not in (RECORD, NEWS):  # in which nobody called anything
             calls[cell.site.partition("(")[0]] += 1
     groups: dict[str, list[Cell]] = defaultdict(list)
     for cell in found.state.cells:
         if cell.kind is Kind.TOOL_SCHEMA:
             groups[cell.site].append(cell)
+    ours = {offer.cell for offer in found.state.own.offers}
     schemas = [
         Schema(
             name,
-            cells[-1].tokens,
-            sum(found.times[cell.id] for cell in cells),
+            cells[-1].tokens or cells[-1].sent,
+            sum(found.sends[cell.id] for cell in cells),
             sum(found.sent_turns[cell.id] for cell in cells),
             calls[name],
+            cells[-1].id in ours,
         )
         for name, cells in groups.items()
     ]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ctxgc.core.block import Block, Kind
-from ctxgc.core.journal import Allocation, AnyEntry, Settlement
+from ctxgc.core.journal import AnyEntry, Settlement
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.lab.transcripts import Transcript
@@ -99,7 +99,7 @@ def replay(
                 outcome="ok",
                 status=200,
                 model=prepared.model,
-                estimated=_estimated(session.state, prepared.call, entries),
+                estimated=session.estimated(prepared.call),
                 usage=reported,
             )
         )
@@ -143,14 +143,6 @@ def session_for(transcript: Transcript, kit: Kit) -> Session:
     scope = scope_of(credential({}), Identity(transcript.id, "transcript"))
     key = hashlib.sha256(b"ctxgc transcript\0" + scope).digest()
     return Session(key, scope, "transcript", kit)
-
-
-def _estimated(state: State, call: bytes, entries: list[AnyEntry]) -> int:
-    """What we counted for a call that has just been booked; 0 for one that went on as it came."""
-    for entry in reversed(entries[-3:]):
-        if isinstance(entry, Allocation) and entry.call == call:
-            return state.tokens(entry.head, entry.toolset, sent=True, offered=entry.offered)
-    return 0
 
 
 def _final_calls(transcript: Transcript, codec: Codec) -> tuple[str, ...]:

@@ -24,17 +24,23 @@ LARGE_REQUESTS = 5
 REREADS = 3
 UNUSED_REQUESTS = 3
 _NAMES = 5
+OURS = ("recall", "summary", "ledger")
+"""Tags of what is sent and never came."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A tool as it was offered: tokens of its schema, requests that carried it, token-turns, and calls of the tool."""
+    """A tool as it was offered: tokens of its schema, requests that carried it, token-turns, and calls of the tool.
+
+    ``ours`` is the recall tool, which is there for when it is needed.
+    """
 
     name: str
     tokens: int
     requests: int
     token_turns: int
     calls: int
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +69,10 @@ def _suspect(rule: str, subject: str, figure: int, total: int, sentence: str, ac
 
 
 def _results(carried: Carried) -> dict[str, list[Cell]]:
-    """The tool results of each site, in the order in which they came."""
+    """The tool results of each site, in the order in which they came; not what is ours."""
     sites: dict[str, list[Cell]] = defaultdict(list)
     for cell in carried.state.cells:
-        if cell.kind is Kind.TOOL_RESULT:
+        if cell.kind is Kind.TOOL_RESULT and cell.tag not in OURS:
             sites[cell.site].append(cell)
     return sites
 
@@ -108,7 +114,7 @@ def _rereads(carried: Carried, total: int) -> Iterator[Suspect]:
         if len(cells) < REREADS or len({cell.content for cell in cells}) < 2:
             continue
         stale = [
-            cell.sent * carried.times[newer.id]
+            min(cell.sent * carried.sends[newer.id], carried.sent_turns[cell.id])
             for cell, newer in pairwise(cells)
             if cell.content != newer.content and _before(carried, cell.id, newer.id)
         ]
@@ -127,7 +133,7 @@ def _rereads(carried: Carried, total: int) -> Iterator[Suspect]:
 def _large(carried: Carried, total: int) -> Iterator[Suspect]:
     for site, cells in _results(carried).items():
         for cell in cells:
-            figure, times = carried.sent_turns[cell.id], carried.times[cell.id]
+            figure, times = carried.sent_turns[cell.id], carried.sends[cell.id]
             if figure >= LARGE_SHARE * total and cell.sent >= LARGE_TOKENS and times >= LARGE_REQUESTS:
                 yield _suspect(
                     "large_result",
@@ -141,7 +147,7 @@ def _large(carried: Carried, total: int) -> Iterator[Suspect]:
 
 def _unused(carried: Carried, schemas: Sequence[Schema], total: int) -> Iterator[Suspect]:
     """Tools that were offered and never called, all in one."""
-    unused = [schema for schema in schemas if not schema.calls and schema.requests >= UNUSED_REQUESTS]
+    unused = [one for one in schemas if not one.calls and not one.ours and one.requests >= UNUSED_REQUESTS]
     if not unused:
         return
     unused.sort(key=lambda schema: -schema.token_turns)

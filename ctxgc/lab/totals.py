@@ -52,6 +52,7 @@ class Totals:
     prepare_seconds: float
     admit_seconds: float
     collections: Mapping[str, int]
+    compactions: int = 0
 
 
 def totals(compared: Sequence[Compared]) -> tuple[Totals, ...]:
@@ -123,6 +124,7 @@ def _totals(policy: str, price_class: str, group: Sequence[tuple[Run, Judged]]) 
         prepare_seconds=sum(run.prepare_seconds for run in runs),
         admit_seconds=sum(run.admit_seconds for run in runs),
         collections=dict(sum((Counter(run.collections) for run in runs), Counter())),
+        compactions=sum(run.compactions for run in runs),
     )
 
 

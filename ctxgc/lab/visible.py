@@ -17,6 +17,9 @@ from ctxgc.wire.body import split
 from ctxgc.wire.codec import Body
 
 _HANDLE = re.compile(rb"\[ctxgc:([a-z2-7]{16}) ")
+RECORD = "record of turns "
+"""What the full text of a record begins with, and one that stands for messages behind its handle."""
+_FRAME = re.compile(rb"\[ctxgc:[a-z2-7]{16} " + RECORD.encode())
 _LISTED = re.compile(r"\[([a-z2-7]{16})\]")
 
 
@@ -52,21 +55,14 @@ class Sent:
     def shows(self, need: Need, received: Sequence[bytes], reader: Reader) -> bool:
         """Whether the line that is needed stands in a result that was sent, or in what was sent instead of messages.
 
-        That is what did not come, in a request of another number of messages.
+        Nothing else that somebody says makes it visible.
         """
         at = need.result
         if at < len(self.messages) and self.messages[at] == received[at]:  # the usual case, and it is quick to see
             return True
         if any(need.line in text for raw in reversed(self.messages) for text in reader.results(raw)):
             return True
-        return any(need.line in text for raw in self.instead(received) for text in reader.texts(raw))
-
-    def instead(self, received: Sequence[bytes]) -> tuple[bytes, ...]:
-        """What of a request that has another number of messages than came did not come; nothing of any other."""
-        if len(self.messages) == len(received):
-            return ()
-        came = set(received)
-        return tuple(raw for raw in self.messages if raw not in came)
+        return any(need.line in text for raw in instead(received, self.messages) for text in reader.texts(raw))
 
     def names(self, term: str) -> bool:
         """Whether a term stands anywhere in the body."""
@@ -76,6 +72,14 @@ class Sent:
         """The handles in the body, the last ones first, each once."""
         found = dict.fromkeys(handle.decode() for handle in _HANDLE.findall(self.text))
         return tuple(reversed(found))
+
+
+def instead(came: Sequence[bytes], sent: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The messages of a request that stand in the place of others: a record, with the call that it answers, if any."""
+    at = next((at for at, raw in enumerate(sent) if _FRAME.search(raw) and raw not in came), None)
+    if at is None:
+        return ()
+    return tuple(sent[at - 1 : at + 1]) if said(sent[at]).results else (sent[at],)
 
 
 def listed(text: str) -> tuple[str, ...]:

@@ -29,13 +29,14 @@ def test_in_full_every_line_that_came_is_there(run, url):
 def test_json_has_stable_keys_and_every_line(run, url):
     document = json.loads(run("diff", "aa", -1, "--store", url, "--json").out)
     assert document["schema"] == "ctxgc.diff/1"
-    assert (document["turn"], document["requests"], document["messages"]) == (2, 2, 6)
+    assert (document["turn"], document["requests"], document["messages"], document["left_out"]) == (2, 2, 6, 0)
     cut, pointed = document["changes"]
     assert (cut["message"], pointed["message"], pointed["action"]) == (4, 6, "dedup")
     for change in (cut, pointed):
         assert "\n".join(text for sign, text in change["lines"] if sign != "+") == LONG
         assert set(change) == {
-            "message", "role", "tag", "site", "cell", "tokens", "sent", "handle", "policy", "action", "reason", "lines",
+            "message", "role", "tag", "site", "cell", "tokens", "sent", "handle", "policy", "action", "reason",
+            "record", "since", "lines",
         }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from ctxgc.store import open_store
 from tests.lab.collected import KEY, bodies, collecting_kit, run
 
 LINE = re.compile(
-    r"\[turn \d+ 20\d\d-\S+Z\] major \(rent\) \d cells [\d,]+->[\d,]+ tokens, context [\d,]+->[\d,]+, rewrote [\d,]+,"
-    r" rent \d+\.\d{4} USD, price \d+\.\d{4} USD, saves \d+\.\d{4} USD a turn;"
+    r"\[turn \d+ 20\d\d-\S+Z\] major \(rent\) \d cells [\d,]+->[\d,]+ tokens, context [\d,]+->[\d,]+\n"
+    r"    rewrote [\d,]+, rent \d+\.\d{4} USD, price \d+\.\d{4} USD, saves \d+\.\d{4} USD a turn;"
     r" billed: cached [\d,]+ written [\d,]+ \(predicted [\d,]+/[\d,]+\)"
 )
 
@@ -26,13 +26,14 @@ def gc_url(tmp_path_factory):
     return url
 
 
-def test_a_collection_is_one_line(run, gc_url):
+def test_a_collection_is_one_line_with_its_cost_behind_it(run, gc_url):
     ran = run("gc-log", "--store", gc_url)
     assert (ran.code, ran.err) == (0, "")
-    first, line, eden, total = ran.text.splitlines()
+    first, line, cost, eden, total = ran.text.splitlines()
     assert first == f"session {'cc' * 6}: 16 requests"
-    assert LINE.fullmatch(line), line
-    assert eden.startswith("eden: 1 collections, 1 cells")
+    assert LINE.fullmatch(f"{line}\n{cost}"), line
+    assert max(map(len, ran.text.splitlines())) <= 160
+    assert eden.startswith("eden: 1 collection, 1 cell ")
     assert total.startswith("total: ")
     assert re.search(r"untouched \d\.\d{4} USD, net (saved|lost) \d\.\d{4} USD$", total)
 
@@ -40,7 +41,7 @@ def test_a_collection_is_one_line(run, gc_url):
 def test_eden_is_listed_when_it_is_asked_for(run, gc_url):
     lines = run("gc-log", "cc", "--eden", "--store", gc_url).text.splitlines()
     assert lines[1].startswith("[turn 6 ")
-    assert "] eden 1 cells" in lines[1]
+    assert "] eden 1 cell " in lines[1]
     assert not any(line.startswith("eden:") for line in lines)
 
 
@@ -61,7 +62,7 @@ def test_json_has_what_the_lines_have(run, gc_url):
     assert sum(major["predicted"].values()) == sum(major["billed"].values()) == major["context_after"]
     assert set(major) == {
         "turn", "at", "model", "generation", "trigger", "cells", "before", "after", "context_before", "context_after",
-        "rewritten", "rent", "price", "saving", "usd", "predicted", "billed",
+        "rewritten", "rent", "price", "saving", "usd", "predicted", "billed", "span",
     }  # fmt: skip
 
 

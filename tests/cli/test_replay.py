@@ -32,7 +32,7 @@ def document(run, *argv):
 def test_a_table_for_each_price_class_with_a_row_for_each_policy(run, path):
     ran = run("replay", path, "--compare", "observe,dedup+minify", "--prices", "9,none")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.text.startswith("1 segments\n")
+    assert ran.text.startswith("1 segment\n")
     titles = re.findall(r"Price class (\S+)", ran.text)
     assert titles == ["9", "none"]
     assert [line.split()[0] for line in ran.text.splitlines() if line.startswith("  ")] == [

@@ -30,6 +30,8 @@ from ctxgc.telemetry.labels import (
         ("tool_result:mcp__odd", ("tool_result", "mcp__odd")),
         ("house_rules", ("other", "house_rules")),
         ("house:rules", ("other", "house:rules")),
+        ("ledger", ("ledger", "")),
+        ("summary", ("summary", "")),
         ("", ("other", "")),
     ],
 )
@@ -86,6 +88,8 @@ def test_an_edit_has_the_action_that_came_last(said: str, action: str):
         ("malformed: not JSON", "malformed"), ("invalid: pairs", "invalid"), ("validator: pairs", "invalid"),
         ("fault: KeyError", "fault"), ("policy failed: ValueError", "policy"), ("refused: 400", "refused"),
         ("not booked: OSError", "not_booked"), ("audit: disk full", "audit"), ("malformed", "malformed"),
+        ("not collected: KeyError", "fault"), ("not told: StoreError", "ledger"), ("not posted: LedgerError", "ledger"),
+        ("period not closed: F1 drifts", "ledger"), ("errand failed: OSError", "ledger"), ("ledger: down", "ledger"),
         ("of another kind", "fault"), ("", "fault"), ("POLICY", "policy"),
     ],
 )  # fmt: skip
