@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 POLICIES = {
     "budget": "to make room",
+    "compact": "shown again: what it pointed to is left out",
     "dedup": "repeated: now a pointer to the same result before",
     "failed_calls": "failed, and the call succeeded since",
     "generational": "unused for a while: the lines that say most stay",
