@@ -16,21 +16,26 @@ from random import Random
 import click
 
 from tests.session.histories import story
-from tests.session.hostile import Counted, equipped, hostile, settings, tell
+from tests.session.hostile import Counted, compacting, equipped, hostile, settings, tell
 from tests.session.scripts import memory
 
 PIECE = 50
-FIGURES = ("histories", "requests", "edits", "residents", "refused", "bypassed")
+FIGURES = ("histories", "requests", "edits", "residents", "refused", "bypassed", "compacted")
+LONG = 24
+"""Turns of histories that are to be compacted."""
 
 
 def one(seed: str) -> Counted:
-    """One history under one set of hostile policies; every eighth also with a restart before each request.
+    """One history under one set of hostile policies, every third of them compacted; every eighth also with a restart
+    before each request.
 
     Those have no branches: what one branch refers to counts in the plans of another only when they are made anew.
     """
     chance = Random(seed)
-    restarts = chance.randrange(8) == 0
-    policies, (tariff, pacer), told = hostile(chance), settings(chance), story(chance, branches=not restarts)
+    restarts, compacts = chance.randrange(8) == 0, chance.randrange(3) == 0
+    policies, (tariff, pacer) = (compacting if compacts else hostile)(chance), settings(chance)
+    turns, milestones = LONG if compacts else 12, compacts and not restarts
+    told = story(chance, turns, branches=not restarts, milestones=milestones)
     try:
         with memory() as store:
             counted, sent = tell(told, *equipped(store, policies, tariff, pacer))
@@ -81,7 +86,7 @@ def main(histories: int, start: int, seed: int, jobs: int, only: str, as_json: b
         )
     else:
         print(f"{total.histories:,} histories, {total.requests:,} requests, {seconds:.0f} s")
-        print(f"{total.edits:,} edits, {total.residents:,} of them of residents")
+        print(f"{total.edits:,} edits, {total.residents:,} of them of residents; {total.compacted:,} compactions")
         print(f"{total.refused:,} requests whose edits the last check refused, {total.bypassed:,} bypassed in all")
         print(f"{len(total.faults):,} faults" + "".join(f"\n  {fault}" for fault in total.faults[:40]))
     sys.exit(bool(total.faults))

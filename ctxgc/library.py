@@ -94,13 +94,19 @@ class Conversation:
         Raises ``LedgerError`` where a critical fact does not agree with its voucher or live file, and says which.
         """
         with self._lock:
+            self._mend()
             closed = self._session.milestone(name)
             self._session.admit()
         self._background.run(self._session, self._is_current(self._session))
         return closed
 
     def _is_current(self, session: Session) -> Callable[[], bool]:
-        return lambda: self._session is session
+        current, finish = self._current, self._finish  # and not the conversation, which a thread would keep alive
+        return lambda: current[0] is session and finish.alive
+
+    def _mend(self) -> None:
+        if self._session.broken:  # its journal has lost an entry, or another process has added one
+            self._current[0] = _reopened(self._session.key, self._session.kit, self._session)
 
     def prepare(
         self,
@@ -125,8 +131,7 @@ class Conversation:
     ) -> list[Any]:
         self._last = None
         try:
-            if self._session.broken:  # its journal has lost an entry, or another process has added one
-                self._current[0] = _reopened(self._session.key, self._session.kit, self._session)
+            self._mend()
             raws = [encode(_marked(message, tags.get(at), at in pins)) for at, message in enumerate(messages)]
             self._last = self._session.prepare(request_body(raws, model, {"tools": tools} if tools else {}))
             self._advice = self._last.new_window_advised
@@ -189,9 +194,9 @@ def open_session(
 
     ``store`` is a URL or an open store; by default one in memory. ``policies`` is a preset's name or policies in order.
     ``tags`` maps patterns of tool names to sources: their results are tagged ``retrieval:<source>``.
-    ``ledger`` is an open ledger, or the name of one in the store: it is consulted at every turn, and what is posted there
-    is told to the model. ``summariser`` is a model as litellm names it, or a callable: it has a part in the records of
-    spans that are compacted; without one, they hold what code can tell.
+    ``ledger`` is an open ledger, or the name of one in the store: it is consulted at every turn, and what is posted
+    there is told to the model. ``summariser`` is a model as litellm names it, or a callable: it has a part in the
+    records of spans that are compacted; without one, they hold what code can tell.
     Raises ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import preset

@@ -57,6 +57,13 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command. One whose reader has left (``| head``) has done its work; click would call it failed."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise SystemExit(_left()) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table alone, without importing them."""
         with formatter.section("Commands"):
@@ -85,14 +92,19 @@ def main() -> None:
         error.show()
         raise SystemExit(error.exit_code) from None
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+        raise SystemExit(_left()) from None
     except OSError as error:  # what we open ourselves has errors of its own: this is the output
         click.echo(f"ctxgc: cannot write the output: {error.strerror or error}", err=True)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(4) from None
     except Exception as error:
         raise SystemExit(_explain(error)) from None
+
+
+def _left() -> int:
+    """The exit code where nobody reads the output any more; what is still to be written goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _explain(error: Exception) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ctxgc.cli._ledger_options import Chosen, ledger_options, reading
-from ctxgc.cli._output import as_json, say
+from ctxgc.cli._output import as_json, say, shorten
 from ctxgc.cli._output import show as show_table
 from ctxgc.cli.recall import Lines
 
@@ -163,7 +163,7 @@ def _artifact(ledger: Ledger, name: str) -> Artifact:
         return ledger.vault.get(bare(name.strip().lstrip("[")))
     except UnknownHandle:
         known = "`ctxgc ledger facts --all` and `claims` list what there is"
-        raise UnknownHandle(f"this ledger has no fact, claim, period or voucher {name!r}: {known}") from None
+        raise UnknownHandle(f"this ledger has no fact, claim, period or voucher {shorten(name)!r}: {known}") from None
 
 
 def _answer(chosen: Chosen, whole: dict[str, object], lines: Iterable[str]) -> None:

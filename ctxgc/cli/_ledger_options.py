@@ -15,6 +15,7 @@ import click
 
 from ctxgc.cli._journals import find_session
 from ctxgc.cli._ledgers import MAIN, ledgers, of_session
+from ctxgc.cli._output import shorten
 
 if TYPE_CHECKING:
     from ctxgc.ledger import Ledger
@@ -100,4 +101,4 @@ def _known(store: Store, ledger: Ledger) -> None:
         return
     others = ", ".join(list(ledgers(store).values())[:5])
     there = f"it has {others}" if others else "`ctxgc ledger post` begins one"
-    raise InputError(f"this store has no ledger {ledger.name!r}: {there}")
+    raise InputError(f"this store has no ledger {shorten(ledger.name)!r}: {there}")

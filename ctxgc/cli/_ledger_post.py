@@ -15,7 +15,7 @@ import click
 
 from ctxgc.cli._ledger_options import Chosen, ledger_options, writing
 from ctxgc.cli._ledger_verify import FORMS, verifiers
-from ctxgc.cli._output import as_json, say
+from ctxgc.cli._output import as_json, say, shorten
 
 if TYPE_CHECKING:
     from ctxgc.core.bookings import Artifact
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 KINDS = ("file", "query", "test", "tool_result")
 _CHOICES = f"One of {', '.join(KINDS)}."
+LIMIT = 256 * 1024 * 1024
+"""Bytes of an original that are kept at most."""
 _HANDLE = re.compile(r"[a-z2-7]{16}\Z")
 Function = Callable[..., None]
 
@@ -173,7 +175,18 @@ def _read(file: str) -> bytes:
     from ctxgc.errors import InputError
 
     try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        content = _content(file)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"cannot read {file}: {why}") from None
+        raise InputError(f"cannot read {shorten(file)}: {why}") from None
+    if len(content) > LIMIT:
+        raise InputError(f"cannot keep {shorten(file)}: it has more than {LIMIT >> 20} MB")
+    return content
+
+
+def _content(file: str) -> bytes:
+    """At most one byte more than `LIMIT`: there are devices that never end."""
+    if file == "-":
+        return sys.stdin.buffer.read(LIMIT + 1)
+    with Path(file).open("rb") as opened:
+        return opened.read(LIMIT + 1)

@@ -71,9 +71,17 @@ def _at_path(asked: str) -> Verifier:
 def _value(text: str) -> object:
     """JSON where it is any, with exact numbers; else the text itself, so that plain words need no quotes."""
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
+        return json.loads(text, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant)
+    except (ValueError, ArithmeticError, RecursionError):
         return text
+
+
+def _whole(digits: str) -> int | Decimal:
+    """Python reads no whole numbers of more than some thousand digits."""
+    try:
+        return int(digits)
+    except ValueError:
+        return Decimal(digits)
 
 
 def _no_constant(name: str) -> object:

@@ -53,10 +53,11 @@ def _rich(table: Table, rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(title=Text(table.title), title_justify="left", header_style="bold", box=None, pad_edge=False)
-    for title in table.columns:
-        figures = title[0] == ">"
-        drawn.add_column(Text(title[1:]), justify="right" if figures else "left", no_wrap=figures, overflow="fold")
+    title = Text(printable(table.title))
+    drawn = RichTable(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    for column in table.columns:
+        figures = column[0] == ">"
+        drawn.add_column(Text(column[1:]), justify="right" if figures else "left", no_wrap=figures, overflow="fold")
     for row in rows:
         drawn.add_row(*map(Text, row))
     Console(file=sys.stdout, highlight=False).print(drawn)

@@ -53,7 +53,8 @@ class Original:
 class Request:
     """What a user asked within the span. It is ``open`` until the agent has answered it without calling a tool.
 
-    A ``pinned`` one stays in the window word for word.
+    A ``pinned`` one stays in the window word for word. An ``overtaken`` one is open, but the agent has answered a later
+    one since: whether that was an answer to both, nobody but the model can tell.
     """
 
     cell: int
@@ -61,6 +62,7 @@ class Request:
     text: str
     open: bool
     pinned: bool = False
+    overtaken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +157,12 @@ def _key(item: Item) -> tuple[str, str, int]:
 
 def _requests(originals: Sequence[Original], running: bool) -> Iterator[Request]:
     asked = list(_askings(originals))
-    for last, (group, answered) in enumerate(asked, 1 - len(asked)):
-        unanswered = not answered or (running and last == 0)
+    ended = max((at for at, (_, answered) in enumerate(asked) if answered), default=-1)
+    for at, (group, answered) in enumerate(asked):
+        unanswered = not answered or (running and at == len(asked) - 1)
         for one in group:
             text = one.text if one.kind is Kind.TEXT else f"({one.kind})"
-            yield Request(one.cell, one.handle, text, unanswered, one.pinned)
+            yield Request(one.cell, one.handle, text, unanswered, one.pinned, unanswered and at < ended)
 
 
 def _askings(originals: Sequence[Original]) -> Iterator[tuple[list[Original], bool]]:

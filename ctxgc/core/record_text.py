@@ -60,7 +60,7 @@ def render(record: Record, *, handle: str, budget: int, count: Callable[[str], i
     Frame line and ``opening`` (rendered already) always stand, even where they alone take more. Sections lose their
     oldest lines first and say how many; open requests and open items are the last to go.
     """
-    sections = list(_sections(record, handle, SHORT))
+    sections = list(_sections(record, handle, SHORT, _opened(record, budget)))
     order = sorted(
         ((line, at, number) for at, section in enumerate(sections) for number, line in enumerate(section.lines)),
         key=lambda entry: (not entry[0].urgent, entry[0].rank, entry[1]),
@@ -82,7 +82,7 @@ def render(record: Record, *, handle: str, budget: int, count: Callable[[str], i
 
 def whole(record: Record, originals: Sequence[Original]) -> str:
     """The full record, then every cell of the span on a line: where it is from, its size in characters, its handle."""
-    sections = list(_sections(record, "", WHOLE))
+    sections = list(_sections(record, "", WHOLE, WHOLE))
     every = {(at, number) for at, section in enumerate(sections) for number in range(len(section.lines))}
     size = f", {record.tokens} tokens" if record.tokens else ""
     head = f"record of turns {record.turns[0]}-{record.turns[1]}, {record.cells} cells{size}"
@@ -114,10 +114,16 @@ def _written(sections: Sequence[_Section], kept: set[tuple[int, int]], handle: s
             yield f"+ {gone} more: [{handle}]"
 
 
-def _sections(record: Record, handle: str, closed: int) -> Iterator[_Section]:
-    """The sections in order; ``handle`` stands where a cell's own is not known, ``closed`` clips closed requests."""
+def _opened(record: Record, budget: int) -> int:
+    """Characters that an open request may take, so that all of them take about half of the budget (of tokens)."""
+    number = sum(one.open and not (one.pinned or one.overtaken) for one in record.requests)
+    return max(SHORT, min(WHOLE, 2 * budget // max(number, 1)))
+
+
+def _sections(record: Record, handle: str, closed: int, opened: int) -> Iterator[_Section]:
+    """The sections in order. ``handle`` stands where a cell's own is not known, ``closed`` and ``opened`` clip."""
     items = [item for _, item in standing(record)]
-    yield _Section("requests", _asked(record.requests, closed))
+    yield _Section("requests", _asked(record.requests, closed, opened))
     for name in ("decisions_made", "constraints_learned", "open_items", "facts"):
         found = [item for item in items if item.field == name]
         lines = _itemised(found, record, handle)
@@ -130,10 +136,16 @@ def _ranked(lines: Sequence[str], first: int = 0, *, urgent: bool = False) -> tu
     return tuple(_Line(text, first + len(lines) - 1 - at, urgent) for at, text in enumerate(lines))
 
 
-def _asked(requests: Sequence[Request], closed: int) -> tuple[_Line, ...]:
-    opened = [_request(one, "open", SHORT if one.pinned else WHOLE) for one in requests if one.open]
+def _asked(requests: Sequence[Request], closed: int, whole: int) -> tuple[_Line, ...]:
+    opened = [
+        _request(one, _state(one), SHORT if one.pinned or one.overtaken else whole) for one in requests if one.open
+    ]
     done = [_request(one, "closed", closed) for one in requests if not one.open]
     return (*_ranked(opened, urgent=True), *_ranked(done))
+
+
+def _state(one: Request) -> str:
+    return "open, but a later one was answered since" if one.overtaken else "open"
 
 
 def _request(one: Request, state: str, limit: int) -> str:

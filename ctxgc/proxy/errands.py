@@ -1,6 +1,6 @@
 """Errands of the proxy: a model asked for its part of a record, a period closed, each in a thread beside the streams.
 
-Rule: nothing waits for them, not even the proxy's end; few run at a time, and keys are kept in memory only.
+Rule: nothing waits for them, not even the proxy's end; few models are asked at a time; keys are kept in memory only.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from weakref import WeakKeyDictionary
 
 from ctxgc.session import Session
-from ctxgc.session.errands import NOBODY, Access, Errand, Ran
+from ctxgc.session.errands import NOBODY, Access, Errand, Ran, Writing
 
 AT_ONCE = 4
+"""Models that are asked at the same time."""
 
 
 class Errands:
@@ -44,7 +46,7 @@ class Errands:
 
     async def _do(self, session: Session, errand: Errand) -> None:
         try:
-            async with self._room:
+            async with self._room if isinstance(errand, Writing) else nullcontext():  # only models are slow
                 ran = await in_thread(errand, self._access.get(session, NOBODY))
             await self.book(session, ran)
         except Exception as error:  # fail open: a record, or a period, does without
@@ -82,5 +84,5 @@ async def in_thread(errand: Errand, access: Access) -> Ran:
 def _safely(errand: Errand, access: Access) -> Ran:
     try:
         return errand.run(access)
-    except Exception as error:
+    except BaseException as error:  # whoever waits for it would wait for ever
         return Ran(fault=f"errand failed: {type(error).__name__}")

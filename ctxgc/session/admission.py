@@ -40,7 +40,7 @@ _SECRETS = frozenset(
 """Members of a body that gateways take credentials in."""
 _WITHHELD = Piece(withheld=True)
 BINDING = 16 * 1024
-"""Characters of a user's text that are read for constraints; the longest are pasted data."""
+"""Characters at either end of a user's text that are read for constraints; what lies between is pasted data."""
 LONG = 32 * 1024
 """Characters above which a text is counted in slices."""
 
@@ -214,7 +214,9 @@ def _cell(arrival: Arrival, meter: Meter) -> NewCell:
 
 def _binds(block: Block) -> bool:
     """Whether a text of the user's states a constraint. Nobody else's can: what tools say is data."""
-    return block.author is Author.USER and block.kind is Kind.TEXT and bool(binding(block.text[:BINDING]))
+    if block.author is not Author.USER or block.kind is not Kind.TEXT:
+        return False
+    return bool(binding(block.text[:BINDING]) or binding(block.text[BINDING:][-BINDING:]))
 
 
 def _variants(pending: Pending) -> list[bytes]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from msgspec import structs
@@ -61,7 +61,7 @@ class Compacting:
     pacer: Pacer
     mint: Callable[[bytes], str]
     terms: Compact | None
-    balance: Callable[[Callable[[str], int]], tuple[str, int]] = lambda _count: ("", -1)
+    balance: Callable[[Callable[[str], int], int], tuple[str, int]] = lambda _count, _head: ("", -1)
     advice: dict[int, str] = field(default_factory=dict)
     """By the end of a history that may not be compacted again and should be: what a new window would begin with."""
     jobs: list[Job] = field(default_factory=list)
@@ -103,8 +103,8 @@ class Compacting:
         trigger, until = self.wanted(standing, tariff, fresh) if self.terms and not self.state.plain else ("", -1)
         if trigger and not self._may(head, tariff):
             self.advice[head] = self._advised(head, meter)
-        elif trigger and (span := self.span(head, tariff, until)):
-            draft = yield from self._draft(head, span, trigger, texts, meter)
+        elif trigger and (span := self.span(head, tariff, until, texts)):
+            draft = yield from self._draft(head, span, trigger, self.state.node(until).turn, texts, meter)
         self._drafts.pop(head, None)
         self._drafts[head] = draft
         while len(self._drafts) > DRAFTS:
@@ -120,15 +120,15 @@ class Compacting:
         """What a new window would begin with: the opening balance, or else the record that stands in this one."""
         made = self.state.node(head).compacted
         blocks = self.kit.codec.decode(made.messages[-1]).blocks if made else ()
-        return self.balance(meter.count)[0] or "".join(block.text for block in blocks) or NOTHING
+        return self.balance(meter.count, -1)[0] or "".join(block.text for block in blocks) or NOTHING
 
-    def span(self, head: int, tariff: Tariff, until: int) -> Span | None:
+    def span(self, head: int, tariff: Tariff, until: int, texts: Originals) -> Span | None:
         """What of a history can go; None where it is not worth a record."""
         assert self.terms is not None
         terms, window = self.terms, tariff.window
         limit = min((size for size in (int(window * self.pacer.low), self._quality()) if size), default=0)
         tail = min(terms.tail, limit // 2) if limit else terms.tail
-        found = cut(self.state, head, tail, until)
+        found = cut(self.state, head, tail, until, read=texts.message)
         least = min(terms.saving, limit // 4) if limit else terms.saving
         return found if found is not None and found.before >= max(least, 2 * _budget(terms, found)) else None
 
@@ -140,7 +140,7 @@ class Compacting:
         return [replace(one, pinned=True) if one.node in stays else one for one in found]
 
     def _draft(
-        self, head: int, span: Span, trigger: str, texts: Originals, meter: Meter
+        self, head: int, span: Span, trigger: str, since: int, texts: Originals, meter: Meter
     ) -> Generator[None, None, Draft | None]:
         assert self.terms is not None
         originals = yield from self.originals(head, span, texts)
@@ -152,19 +152,19 @@ class Compacting:
         record = with_items(record, items, resolved)
         full = whole(record, originals).encode("utf-8", "replace")
         handle = self.mint(hashlib.sha256(full).digest()[:16])
-        opening, told = self.balance(meter.count)
+        opening, told = self.balance(meter.count, head)
         yield
         text = render(record, handle=handle, budget=_budget(self.terms, span), count=meter.count, opening=opening)
         messages = self._messages(head, span, behind, text, handle)
         if not messages:
             return None
         gone = frozenset(cell for number in span.dropped for cell in self.state.nodes[number].cells)
-        edits = tuple(self._pointers(behind, gone, texts, meter))
+        edits = tuple(self._pointers((*map(self.state.node, span.kept), *behind), gone, texts, meter))
         known = self.state.by_handle
         handles = {one.handle: one.cell for one in originals if one.handle not in known}
         draft = Draft(
-            span, trigger, self._since(trigger), messages, tuple(self._cells(messages, meter)), full, handle, handles,
-            edits, by, told, gone,
+            span, trigger, since, messages, tuple(self._cells(messages, meter)), full, handle, handles,
+            edits, by, told, gone, sum(edit.after - self.state.edits[edit.cell].after for edit in edits),
         )  # fmt: skip
         return draft if draft.load().saved > 0 else None
 
@@ -201,10 +201,6 @@ class Compacting:
             return -1
         return found.id
 
-    def _since(self, trigger: str) -> int:
-        last = self.state.milestones[-1].head if self.state.milestones and trigger == "milestone" else -1
-        return self.state.node(last).turn if last >= 0 else 0
-
     def _messages(self, head: int, span: Span, behind: Sequence[Node], text: str, handle: str) -> tuple[bytes, ...]:
         """As a recall where the agent speaks next, and else as words of the agent's. None where thinking that is signed
         would stand behind it."""
@@ -226,9 +222,9 @@ class Compacting:
                     exact=meter.exact,
                 )  # fmt: skip
 
-    def _pointers(self, behind: Sequence[Node], gone: frozenset[int], texts: Originals, meter: Meter) -> Iterator[Edit]:
+    def _pointers(self, stays: Iterable[Node], gone: frozenset[int], texts: Originals, meter: Meter) -> Iterator[Edit]:
         """What pointed to a result that goes is shown itself again, or says where it is."""
-        for node in behind:
+        for node in stays:
             for cell in node.cells:
                 edit = self.state.edits.get(cell)
                 if edit is not None and edit.of in gone:
@@ -255,13 +251,12 @@ def said(state: State, path: Sequence[Node]) -> tuple[tuple[Item, ...], frozense
 
 
 def _restored(edit: Edit, text: str, meter: Meter) -> Edit:
-    if edit.before <= LARGE:
-        shown, after = stub.defuse(text), edit.before
-    else:
-        shown = stub.note(edit.handle, "same output as an earlier one that is not shown any more")
-        after = meter.count(shown)
+    gone = stub.note(edit.handle, "same output as an earlier one that is not shown any more")
+    shown = stub.defuse(text) if edit.before <= LARGE else gone
     reason = "what it pointed to is not shown any more"
-    return replace(edit, policy="compaction", action="restore", reason=reason, text=shown, after=after, of=None)
+    return replace(
+        edit, policy="compaction", action="restore", reason=reason, text=shown, after=meter.count(shown), of=None
+    )
 
 
 def _budget(terms: Compact, span: Span) -> int:

@@ -6,21 +6,28 @@ so do the first message of the user's and the last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ctxgc.core.block import Kind
+from ctxgc.core.block import Kind, Message
 from ctxgc.core.nodes import Node
 from ctxgc.core.state import State
 from ctxgc.session.drafts import Span
+from ctxgc.session.eden import clean
 
 _TOOLS = ("tool", "function")
 _SYSTEM = ("system", "developer")
 
 
-def cut(state: State, head: int, tail: int, until: int = -1) -> Span | None:
+Read = Callable[[Node], Message]
+"""The message of a node, as it came."""
+
+
+def cut(state: State, head: int, tail: int, until: int = -1, *, read: Read) -> Span | None:
     """The longest span of a history before its last ``tail`` tokens (and up to the node ``until``, if one is given).
 
     It begins where the agent first spoke. None where there is no place to cut that leaves out more than is by now.
+    Only results that answer no call right before them are ``read``, for the call that they answer late.
     """
     path = state.path(head)
     start = next((at for at, node in enumerate(path) if _agent(state, node)), 0)
@@ -28,25 +35,61 @@ def cut(state: State, head: int, tail: int, until: int = -1) -> Span | None:
     made = state.node(head).compacted
     least = state.nodes[made.upto].depth + 1 if made else start
     total = sum(state.left(head).values())
+    late = _late(state, path, read)
     ends = (
         at
         for at in range(min(limit, len(path) - 2), max(least, start) - 1, -1)
-        if _ends(state, path, at) and total - _sent(state, path, at) >= tail
+        if _ends(state, path, at) and total - _sent(state, path, at) >= tail and not _parts(late, at)
     )
     end = next(ends, None)
-    return None if end is None or start == 0 else _span(state, path, start, end, total)
+    span = _span(state, path, start, end, late) if end is not None and start else None
+    return span if span and span.dropped else None
 
 
-def _span(state: State, path: Sequence[Node], start: int, end: int, total: int) -> Span | None:
+def _span(state: State, path: Sequence[Node], start: int, end: int, late: Mapping[int, int]) -> Span:
     inside = path[start : end + 1]
-    asked = any(node.role == "user" for node in path[end + 1 :])
-    kept = _kept(state, inside, asked=asked)
-    before = _sent(state, path, start - 1)
+    # Histories that leave right behind the span have no later request than its last one, unless that is answered.
+    asked = path[end + 1].role == "user" and _agent(state, path[end])
+    kept = _kept(state, inside, late, asked=asked)
+    before, total = _sent(state, path, start - 1), sum(state.left(path[-1].id).values())
     gone = _sent(state, path, end) - before - sum(state.cells[cell].sent for node in kept for cell in node.cells)
     stays = {node.id for node in kept}
     dropped = tuple(node.id for node in inside if node.id not in stays)
     ids = tuple(node.id for node in kept)
     return Span(path[start - 1].id, inside[0].id, inside[-1].id, dropped, ids, gone, total - before)
+
+
+def _late(state: State, path: Sequence[Node], read: Read) -> dict[int, int]:
+    """By depth, the results that do not stand right behind their call, and where that is: the newest one of that id
+    before them, since clients use ids again."""
+    apart = list(_apart(state, path))
+    depths = {node.id: node.depth for node in path} if apart else {}
+    asked: dict[str, list[int]] = {}
+    for caller, call in state.call_sites if apart else ():
+        if call and caller in depths:
+            asked.setdefault(call, []).append(depths[caller])
+    found: dict[int, int] = {}
+    for node in apart:
+        for block in read(node).blocks:
+            calls = sorted(asked.get(clean(block.call_id), ()))
+            before = bisect_left(calls, node.depth)
+            found.update({node.depth: calls[before - 1]} if before else {})
+    return found
+
+
+def _apart(state: State, path: Sequence[Node]) -> Iterator[Node]:
+    """Results that do not answer the calls right before them: those have the sites of their calls."""
+    called = frozenset[str]()
+    for node in path:
+        if node.role not in _TOOLS:
+            called = frozenset(state.cells[cell].site for cell in node.cells if _is_call(state, cell))
+        elif not all(state.cells[cell].site in called for cell in node.cells):
+            yield node
+
+
+def _parts(late: Mapping[int, int], at: int) -> bool:
+    """Whether a cut there comes between a call and its late result."""
+    return any(call <= at < result for result, call in late.items())
 
 
 def _sent(state: State, path: Sequence[Node], at: int) -> int:
@@ -61,10 +104,10 @@ def _ends(state: State, path: Sequence[Node], at: int) -> bool:
     return speaks and (_agent(state, here) or here.role in _TOOLS)
 
 
-def _kept(state: State, inside: Sequence[Node], *, asked: bool) -> list[Node]:
-    """The messages of a span that stay; ``asked`` says that the user speaks behind it."""
+def _kept(state: State, inside: Sequence[Node], late: Mapping[int, int], *, asked: bool) -> list[Node]:
+    """The messages of a span that stay; ``asked`` says that what the user said in it is answered."""
     found: list[Node] = []
-    for unit in _units(state, inside):
+    for unit in _units(state, inside, late):
         pinned = any(state.cells[cell].pinned for node in unit for cell in node.cells)
         found += unit if pinned or unit[0].role in _SYSTEM else ()
     last = next((node for node in reversed(inside) if node.role == "user"), None)
@@ -73,19 +116,27 @@ def _kept(state: State, inside: Sequence[Node], *, asked: bool) -> list[Node]:
     return sorted(found, key=lambda node: node.depth)
 
 
-def _units(state: State, inside: Sequence[Node]) -> list[list[Node]]:
-    """Messages that go or stay together: a call and its results."""
-    units: list[list[Node]] = []
+def _units(state: State, inside: Sequence[Node], late: Mapping[int, int]) -> Iterator[list[Node]]:
+    """Messages that go or stay together: a call and its results, late ones too."""
+    units: dict[int, list[Node]] = {}
+    head = -1
     for node in inside:
-        if units and node.role in _TOOLS and _calls(state, units[-1][0]):
-            units[-1].append(node)
+        if node.role not in _TOOLS:
+            head = node.depth
+        unit = late.get(node.depth, head)
+        if node.role in _TOOLS and unit in units and _calls(state, units[unit][0]):
+            units[unit].append(node)
         else:
-            units.append([node])
-    return units
+            units[node.depth] = [node]
+    yield from units.values()
 
 
 def _calls(state: State, node: Node) -> bool:
-    return any(state.cells[cell].kind is Kind.TOOL_CALL for cell in node.cells)
+    return any(_is_call(state, cell) for cell in node.cells)
+
+
+def _is_call(state: State, cell: int) -> bool:
+    return state.cells[cell].kind is Kind.TOOL_CALL
 
 
 def _agent(state: State, node: Node) -> bool:

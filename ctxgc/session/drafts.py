@@ -37,8 +37,9 @@ class Draft:
     """A span and what would stand for it: ``messages``, with their ``cells``.
 
     ``whole`` is the record in full, which is read back under ``handle``; ``gone`` are the cells that go and ``handles``
-    theirs; ``edits`` what changes behind the span, since it pointed into it. ``since`` is the turn from which on it is
-    due, ``trigger`` why; ``by`` the model that has a part in it, ``told`` how far it tells of the ledger.
+    theirs; ``edits`` what changes behind the span, since it pointed into it, and ``grown`` the tokens by which that
+    makes it longer. ``since`` is the turn from which on it is due, ``trigger`` why; ``by`` the model that has a part in
+    it, ``told`` how far it tells of the ledger.
     """
 
     span: Span
@@ -53,6 +54,7 @@ class Draft:
     by: str = ""
     told: int = -1
     gone: frozenset[int] = frozenset()
+    grown: int = 0
 
     @property
     def tokens(self) -> int:
@@ -61,9 +63,8 @@ class Draft:
 
     def load(self) -> Load:
         """It as the pacer sees it."""
-        grown = sum(edit.after - edit.before for edit in self.edits)
         forced = self.trigger != "milestone"
-        saved = self.span.before - self.tokens - grown
+        saved = self.span.before - self.tokens - self.grown
         return Load(saved, self.span.behind, self.since, "forced" if forced else "priced")
 
     def compacted(self) -> Compacted:

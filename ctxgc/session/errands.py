@@ -69,7 +69,7 @@ class Writing:
         summaries = summarise(job, self.ask)
         try:
             return Ran(tuple(self._posted(summaries)))
-        except (CtxgcError, StoreError) as error:  # the ledger does without; what was said stays a claim
+        except Exception as error:  # the ledger does without; what was said stays a claim
             return Ran(summaries, fault=f"not posted: {type(error).__name__}")
 
     def _posted(self, summaries: tuple[Summary, ...]) -> Iterator[Summary]:
@@ -100,17 +100,19 @@ class Closing:
     name: str = ""
 
     def run(self, access: Access = NOBODY) -> Ran:
-        """Close it; without a name only if something was booked in it."""
+        """Close it; without a name only if something was claimed, posted or overturned in it."""
         try:
             if self.ledger is not None and (self.name or self._used(self.ledger)):
                 self.ledger.close(self.name)
             return Ran(milestone=self.name)
         except (CtxgcError, StoreError) as error:
             return Ran(fault=f"period not closed: {error}")
+        except Exception as error:  # whatever it says is not for the journal
+            return Ran(fault=f"period not closed: {type(error).__name__}")
 
     def _used(self, ledger: Ledger) -> bool:
-        first, last = ledger.books.window()
-        return last > first
+        books, (first, _) = ledger.books, ledger.books.window()
+        return next(reversed(books.posted_at.values()), -1) >= first or bool(books.since(first))
 
 
 Errand = Writing | Closing

@@ -249,7 +249,7 @@ class Session:
             self._books.write(*map(self._books.line, ran.summaries))
         if ran.summaries or ran.fault:
             self._cycle.compacting.answered()
-        if ran.milestone:
+        if ran.milestone and self.state.opened:
             self._books.write(self._books.line(milestone(self.state, self.kit, ran.milestone)))
         if ran.summaries or ran.milestone:
             self._afterwards.again()

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from ctxgc.core import opening
 from ctxgc.core.books import News
 from ctxgc.core.state import State
+from ctxgc.errors import CtxgcError
 from ctxgc.session.errands import AUTHOR
 from ctxgc.session.kit import Kit
+from ctxgc.store import StoreError
 
 if TYPE_CHECKING:
     from ctxgc.ledger import Ledger
@@ -43,14 +45,29 @@ class Telling:
             self._ledger = self.kit.ledger(self.key)
         return self._ledger
 
-    def balance(self, count: Callable[[str], int]) -> Told:
-        """The opening balance, for a record (-1: there is none). Pinned constraints are in the window as they came."""
+    def balance(self, count: Callable[[str], int], head: int = -1) -> Told:
+        """The opening balance, for a record (-1: there is none). Pinned constraints are in the window as they came.
+
+        What the history that ends at ``head`` was told and does not hold any more is said, too. A ledger that cannot be
+        read, or for which there is no room, is left out.
+        """
         ledger = self.ledger
         if ledger is None:
             return "", -1
-        version = ledger.version  # what is posted between this and the next line is told twice, and not never
-        found = ledger.opening(self.room, count=count)
-        return (found.text, version) if found.facts or found.pointed else ("", -1)
+        try:
+            version = ledger.version  # what is posted between this and the next line is told twice, and not never
+            over = self._overturned(ledger, head, count)
+            found = ledger.opening(self.room - count(over), count=count)
+        except (CtxgcError, StoreError):
+            return "", -1
+        texts = (found.text if found.facts or found.pointed else "", over)
+        text = "\n".join(filter(None, texts))
+        return (text, version) if text else ("", -1)
+
+    def _overturned(self, ledger: Ledger, head: int, count: Callable[[str], int]) -> str:
+        told = self.state.told(head)
+        news = News(superseded=ledger.news(told).superseded) if told >= 0 else News()
+        return opening.news(news, count, self.room // 2) if news else ""
 
     def news(self, head: int, count: Callable[[str], int]) -> Told:
         """What the next request is to tell, behind the history that ends at ``head``."""

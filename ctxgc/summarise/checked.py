@@ -10,6 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
+from ctxgc.core.block import Author
 from ctxgc.core.compaction import Item
 from ctxgc.core.record import FIELDS, Original
 from ctxgc.summarise.asking import Said
@@ -68,8 +71,9 @@ def checked(
         record = _parsed(_complete(said))
         if count(said.text) >= share * span_tokens:
             raise _Wrong("it is not smaller than what it stands for")
+        known = {one.cell: one for one in originals}
         texts = {one.cell: one.text for one in originals}
-        items = tuple(item for field in FIELDS for item in _items(record, field, texts))
+        items = tuple(_filed(item, known[item.cell]) for field in FIELDS for item in _items(record, field, texts))
         resolved = tuple(_resolved(record, {number for number, _ in still_open}))
     except _Wrong as wrong:
         return Refused(str(wrong))
@@ -130,6 +134,12 @@ def _items(record: Mapping[str, object], field: str, texts: Mapping[int, str]) -
         if _SORRY.match(text):
             raise _Wrong("it is an apology and not a record")
         yield Item(field, text, cell, quote, stands=bool(quote) and quote in texts[cell])
+
+
+def _filed(item: Item, original: Original) -> Item:
+    """An item where it belongs: what a tool or the agent says is no constraint, whatever a model makes of it."""
+    binds = original.author in (Author.USER, Author.SYSTEM)
+    return item if item.field != "constraints_learned" or binds else structs.replace(item, field="facts")
 
 
 def _string(item: Mapping[str, object], name: str, field: str, limit: int) -> str:

@@ -7,16 +7,23 @@ message only where there is no tool to answer for.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
-from ctxgc.wire.openai_chat_history import NOWHERE, Fault, Message, faults, read
-from ctxgc.wire.openai_chat_rules import NO_USER, SYSTEM_ADDED, USER_TOUCHED, same_bytes
+from ctxgc.wire.openai_chat_history import NOWHERE, TOOLS, Fault, Message, faults, read
+from ctxgc.wire.openai_chat_rules import NO_USER, OWN_FIELD, SYSTEM_ADDED, USER_TOUCHED, same_bytes
 
 ALTERED = "a message is neither one of those that came nor a changed tool result of theirs"
 SYSTEM_LEFT_OUT = "a system message was left out"
 CALL_ID = 9
 """Characters of the id of a call of ours: Mistral takes no others."""
 _SYSTEM = ("system", "developer")
+_TEXT: Mapping[str, object] = dict.fromkeys(("content", OWN_FIELD))
+_MAY_DIFFER: Mapping[str, Mapping[str, object]] = {
+    **dict.fromkeys(TOOLS, _TEXT),
+    "assistant": dict.fromkeys(("reasoning_content", "reasoning", OWN_FIELD)),
+}
+"""By role, the members in which a message may differ."""
 
 
 def record(text: str, handle: str, tool: str, *, reasoning: bool) -> tuple[bytes, ...]:
@@ -48,9 +55,9 @@ def problems(before: Sequence[bytes], after: Sequence[bytes], ours: Sequence[byt
     """
     old = [read(raw) for raw in before]
     new = [read(raw) for raw in after]
-    rules = {fault for fault, _ in faults(old)}
-    broken = (fault for fault in faults(new) if fault[0] not in rules)
-    found = dict.fromkeys(sentence for sentence, _ in (*broken, *_left(old, new, frozenset(ours))))
+    known = Counter(sentence for sentence, _ in faults(old))
+    broken = Counter(sentence for sentence, _ in faults(new)) - known
+    found = dict.fromkeys((*broken, *(sentence for sentence, _ in _left(old, new, frozenset(ours)))))
     return tuple(found)
 
 
@@ -81,7 +88,10 @@ def _twin(old: Message, new: Message) -> bool:
     """Whether one may stand for the other: the same bytes, or the same message with another text or reasoning."""
     if old.raw == new.raw:
         return True
-    return old.role == new.role and old.calls == new.calls and old.answer == new.answer and new.role != "user"
+    may = _MAY_DIFFER.get(old.role) if isinstance(old.role, str) else None
+    if not (old.body and new.body) or may is None:
+        return same_bytes(old.raw, new.raw)
+    return {**old.body, **may} == {**new.body, **may}
 
 
 def _dump(message: object) -> bytes:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from ctxgc.cli import _ledger_post
+
 from .books import CONFIG, REPORT, asked, kept
 from .conftest import Run, child
 
@@ -172,3 +174,23 @@ def test_a_claim_that_is_verified_is_no_claim_any_more(run: Run, url):
     assert asked(run, url, *post)["fact"]["of"] == "C1"
     assert asked(run, url, "claims")["claims"] == []
     assert run("ledger", "claims", "--store", url).text == "no claims\n"
+
+
+@pytest.mark.parametrize("voucher", ["/dev/zero", "large.txt"])
+def test_an_original_that_never_ends_is_refused_in_one_line(run: Run, url, monkeypatch, tmp_path, voucher):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_ledger_post, "LIMIT", 4)
+    (tmp_path / "large.txt").write_text("large")
+    (tmp_path / "small.txt").write_text("four")
+    ran = run("ledger", "voucher", voucher, "--store", url)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (4, b"", 1)
+    assert "it has more than" in ran.err
+    assert run("ledger", "voucher", "small.txt", "--store", url).code == 0
+
+
+@pytest.mark.parametrize("argv", [("show", "x" * 9_000), ("facts", "--ledger", "x" * 9_000), ("voucher", "x" * 9_000)])
+def test_a_name_of_any_length_is_one_line_of_bounded_length(run: Run, url, argv):
+    kept(run, url)
+    ran = run("ledger", *argv, "--store", url)
+    assert (ran.code, ran.err.count("\n")) == (4, 1)
+    assert len(ran.err) < 300

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxgc.cli._ledger_verify import verifiers
+from ctxgc.core.bookings import Artifact
+from ctxgc.errors import NotVerified
+from ctxgc.ledger import Voucher
 
 SPECS = {
     "quotes=a=b": ("quotes", {"text": "a=b"}),
@@ -21,6 +24,7 @@ SPECS = {
     'json=a="3"': ("json_path_equals", {"path": "a", "value": "3"}),
     "json=a=NaN": ("json_path_equals", {"path": "a", "value": "NaN"}),
     "json=a=": ("json_path_equals", {"path": "a", "value": ""}),
+    "json=a=1e99999999999999999999": ("json_path_equals", {"path": "a", "value": "1e99999999999999999999"}),
     "json==[1]": ("json_path_equals", {"path": "", "value": [1]}),
     "exit=0": ("exit_status", {"expected": 0}),
     "exit=-9": ("exit_status", {"expected": -9}),
@@ -69,3 +73,12 @@ def test_long_specs_take_no_longer_than_they_are(text):
         verifiers([f"json={text}"])
     except click.UsageError:
         pass
+
+
+def test_a_whole_number_of_any_length_is_a_number():
+    (found,) = verifiers([f"json=={'1' * 5_000}"])
+    content = f"{'1' * 5_000}".encode()
+    artifact = Artifact(0, id="a" * 16, type="query", ref="q", hash="", size=5_000, lines=1)
+    assert found(Voucher(artifact, content)) == (0, 5_000)
+    with pytest.raises(NotVerified):
+        found(Voucher(artifact, content[:-1] + b"2"))

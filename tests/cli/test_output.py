@@ -71,3 +71,25 @@ def test_long_names_keep_both_ends():
 @pytest.mark.parametrize(("at", "said"), [(0.0, "1970-01-01T00:00:00.000Z"), (1e30, "-"), (float("nan"), "-")])
 def test_times_are_utc(at, said):
     assert when(at) == said
+
+
+def test_a_title_on_a_terminal_is_nothing_that_it_would_obey(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    show(Table("Facts of a\x1b]0;b\x07\nc", ("<name",), [("x" * 60,)]))
+    assert "Facts of a\ufffd]0;b\ufffd c" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("error", ["BrokenPipeError", "OSError"])
+def test_a_reader_that_leaves_is_no_failure_and_any_other_error_of_the_output_is(error):
+    code = (
+        "import sys\nfrom ctxgc.cli import _output, main\n"
+        f"def say(text=''):\n    raise {error}(32 if '{error}' == 'BrokenPipeError' else 28, 'told so')\n"
+        "_output.say = say\nsys.argv = ['ctxgc', 'config', 'show']\nmain()"
+    )
+    process = child(code)
+    _, err = process.communicate()
+    assert (process.returncode, err) == (
+        (0, b"") if error == "BrokenPipeError" else (4, b"ctxgc: cannot write the output: told so\n")
+    )

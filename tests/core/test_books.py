@@ -158,6 +158,7 @@ REFUSED: dict[str, tuple[Make, str]] = {
     "a fact out of an unknown claim": (lambda log: log.fact(of="C9"), "from C9, which is no claim"),
     "a fact out of a fact": (lambda log: log.fact(of="F1"), "from F1, which is no claim"),
     "a fact that states nothing": (lambda log: log.fact(" \n"), "F3 states nothing"),
+    "a fact that shows nothing": (lambda log: log.fact("\u200b\x1b \u202e\u2028"), "F3 states nothing"),
     "an unknown criticality": (lambda log: log.fact(criticality="vital"), "criticality vital"),
     "an unknown author": (lambda log: log.fact(author="user"), "author user"),
     "a voucher that is there": (lambda log: log.voucher, "is there already"),

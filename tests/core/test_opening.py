@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxgc.core._booking_rules import visible
 from ctxgc.core._fact_lines import RANGES, ranges
 from ctxgc.core.bookings import Artifact, Evidence
 from ctxgc.core.books import Books
@@ -165,7 +166,7 @@ def stated(*statements: str) -> Books:
     return log.books
 
 
-@given(st.lists(st.one_of(texts(), broken_texts()).filter(str.strip), min_size=1, max_size=5))
+@given(st.lists(st.one_of(texts(), broken_texts()).filter(visible), min_size=1, max_size=5))
 def test_a_fact_is_one_line_whatever_it_states(statements: list[str]) -> None:
     for text in (opening(stated(*statements), 5_000, COUNTS["quarters"]).text, full_list(stated(*statements)).rstrip()):
         text.encode()

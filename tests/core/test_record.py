@@ -63,6 +63,17 @@ def test_an_interrupted_request_stays_open() -> None:
     ]
 
 
+def test_an_interrupted_request_that_a_later_answer_may_have_answered_says_so() -> None:
+    made = deterministic(
+        [user(0, "a"), call(1, "ls", "{}"), user(2, "b", 1), agent(3, "done", 2), user(4, "c", 2)], running=True
+    )
+    assert [(one.text, one.open, one.overtaken) for one in made.requests] == [
+        ("a", True, True),
+        ("b", False, False),
+        ("c", True, False),
+    ]
+
+
 def test_what_a_user_says_in_one_go_is_answered_together() -> None:
     assert opened(user(0, "a"), user(1, "b"), agent(2, "both")) == [("a", False), ("b", False)]
 

@@ -109,7 +109,7 @@ def _left_out(old: Sequence[Dict], new: Sequence[Dict], placed: Placed) -> Itera
 
 
 def _gone(old: Sequence[Dict], placed: Placed) -> Iterator[str]:
-    gone, (first, last) = set(placed.gone), (placed.gone[0], placed.gone[-1])
+    gone, last = set(placed.gone), placed.gone[-1]
     users = [at for at, message in enumerate(old) if message.get("role") == "user"]
     if any(old[at].get("role") in ("system", "developer") for at in gone):
         yield "a message of the system was left out"
@@ -119,10 +119,10 @@ def _gone(old: Sequence[Dict], placed: Placed) -> Iterator[str]:
         yield "what the application pinned was left out"
     if any((call in gone) != (answer in gone) for answer, call in answers(old).items()):
         yield "a call and its result were parted"
-    if old[first].get("role") != "assistant":
+    if old[placed.record[0]].get("role") != "assistant":
         yield "what was left out does not begin with a turn"
-    follows = old[last + 1] if last + 1 < len(old) else {}
-    if follows.get("role") not in ("user", "assistant", "system", "developer"):
+    late = answers(old).get(last + 1) not in (None, *gone)
+    if last + 1 == len(old) or (old[last + 1].get("role") in RESULTS and not late):
         yield "what was left out does not end with a turn"
 
 

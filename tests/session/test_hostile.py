@@ -16,7 +16,7 @@ from ctxgc.core.policy import Verdict
 from ctxgc.session import Prepared
 from tests.session import rules
 from tests.session.histories import story
-from tests.session.hostile import Hostile, Witness, equipped, hostile, tell
+from tests.session.hostile import Hostile, Witness, compacting, equipped, hostile, tell
 from tests.session.hostile import settings as chosen
 from tests.session.scripts import agent, body, exchange, fresh, memory, result, send, system, user
 
@@ -44,6 +44,40 @@ def test_a_restart_before_every_request_changes_no_byte(seed: int) -> None:
         _, live = tell(told, *equipped(one, policies, tariff, pacer))
         _, again = tell(told, *equipped(other, policies, tariff, pacer), forgetful=True)
     assert live == again
+
+
+@given(SEEDS)
+@settings(max_examples=60)
+def test_what_is_compacted_is_valid_and_leads_back(seed: int) -> None:
+    chance = Random(seed)
+    policies, (tariff, pacer), told = compacting(chance), chosen(chance), story(chance, 24, milestones=True)
+    with memory() as store:
+        counted, _ = tell(told, *equipped(store, policies, tariff, pacer))
+    assert counted.faults == []
+    assert counted.refused == 0, "no edit of ours may need the last check"
+
+
+@given(SEEDS)
+@settings(max_examples=20)
+def test_a_restart_before_every_request_changes_no_byte_of_what_is_compacted(seed: int) -> None:
+    chance = Random(seed)
+    policies, (tariff, pacer) = compacting(chance), chosen(chance)
+    told = [one for one in story(chance, 20, branches=False) if one]
+    with memory() as one, memory() as other:
+        _, live = tell(told, *equipped(one, policies, tariff, pacer))
+        _, again = tell(told, *equipped(other, policies, tariff, pacer), forgetful=True)
+    assert live == again
+
+
+def test_the_stories_are_compacted() -> None:
+    compacted = 0
+    for seed in range(20):
+        chance = Random(seed)
+        policies, told = compacting(chance), story(chance, 24, milestones=True)
+        with memory() as store:
+            counted, _ = tell(told, *equipped(store, policies, FREE, Pacer(quality=1500)))
+        compacted += counted.compacted
+    assert compacted > 10
 
 
 def test_the_stories_are_collected_from() -> None:

@@ -91,10 +91,11 @@ def test_a_constraint_in_a_request_of_many_messages_is_found_too() -> None:
     assert pinned(agent("ok"), user(RULE), agent("ok"), user("go on")) == [False, True, False, False]
 
 
-def test_only_the_beginning_of_a_very_long_text_is_read() -> None:
+def test_both_ends_of_a_very_long_text_are_read_and_what_lies_between_is_not() -> None:
     far = "word " * (admission.BINDING // 5)
     assert pinned(user(f"{RULE}\n\n{far}")) == [True]
-    assert pinned(user(f"{far}\n\n{RULE}")) == [False]
+    assert pinned(user(f"{far}\n\n{RULE}")) == [True]
+    assert pinned(user(f"{far}\n\n{RULE}\n\n{far}")) == [False]
 
 
 def test_the_task_and_what_the_system_says_are_pinned_whatever_they_say() -> None:
