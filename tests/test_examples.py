@@ -45,4 +45,6 @@ def test_the_books_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     }  # fmt: skip
     exec(compile(blocks(README)[-1], "books.py", "exec", dont_inherit=True), made)
     said = made["messages"][1]["content"]  # type: ignore[index]
-    assert "report.md is written" in said and "12 tests pass" in said and said.endswith("now the tests")
+    assert "report.md is written" in said
+    assert "12 tests pass" in said
+    assert said.endswith("now the tests")

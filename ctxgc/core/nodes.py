@@ -61,13 +61,15 @@ class Node:
 class Head:
     """The last node of a request: with which tool set and model, and when (Unix seconds) it was in use last.
 
-    ``offered`` says that the request left with the tool of ours that its history offers.
+    ``offered`` says that the request left with the tool of ours that its history offers, ``continues`` that it went on
+    from what was there: the session's main history does, after its first request, and helper calls do not.
     """
 
     toolset: int
     model: str
     at: float
     offered: bool = False
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,8 @@ def whole(record: Record, originals: Sequence[Original]) -> str:
 def _indexed(one: Original) -> str:
     pinned = " pinned" if one.pinned else ""
     name = one_line(one.site, SHORT) or one.author
-    return f"- c{one.cell} [{one.handle}] turn {one.turn} {one.kind}{pinned}, {len(one.text)} characters: {name}"
+    handle = f" [{one.handle}]" if one.handle else ""
+    return f"- c{one.cell}{handle} turn {one.turn} {one.kind}{pinned}, {len(one.text)} characters: {name}"
 
 
 def _frame(record: Record, handle: str) -> str:
@@ -150,13 +151,14 @@ def _state(one: Request) -> str:
 
 def _request(one: Request, state: str, limit: int) -> str:
     where = ", in the window word for word" if one.pinned else ""
-    return f"- {state}{where} [{one.handle}]: {one_line(one.text, limit)}"
+    handle = f" [{one.handle}]" if one.handle else ""
+    return f"- {state}{where}{handle}: {one_line(one.text, limit)}"
 
 
 def _pins(record: Record) -> tuple[_Line, ...]:
     if not record.pinned:
         return ()
-    listed = " ".join(f"[{record.handles.get(cell, '')}]" for cell in record.pinned[:_PINS])
+    listed = " ".join(f"[{record.handles.get(cell) or 'no text'}]" for cell in record.pinned[:_PINS])
     more = f" and {len(record.pinned) - _PINS} more" if len(record.pinned) > _PINS else ""
     return (_Line(f"- pinned, in the window word for word: {listed}{more}", 0),)
 

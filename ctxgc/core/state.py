@@ -118,7 +118,7 @@ class State(History):
         self.calls += 1
         self.unsettled[entry.call] = entry
         self.own.leave((entry.parent, entry.head), entry.call)
-        self.heads[entry.head] = Head(entry.toolset, entry.model, entry.at, entry.offered)
+        self.heads[entry.head] = Head(entry.toolset, entry.model, entry.at, entry.offered, entry.continues)
         if entry.parent in self.heads:  # its prefix was used, too
             self.heads[entry.parent] = replace(self.heads[entry.parent], at=entry.at)
         self.pace = entry.pace or self.pace
@@ -234,15 +234,16 @@ class State(History):
 
     def _compact(self, entry: Compaction) -> None:
         """Histories through a node are sent without a span of theirs, and with a record in its place."""
-        path = self.path(entry.upto)
+        path = self.path(entry.upto) if 0 <= entry.upto < len(self.nodes) else []
         if entry.after not in {node.id for node in path[:-1]}:
             raise ValueError("a compaction names nodes that are no span of one history")
         turn = self.nodes[entry.upto].turn
         cells = tuple(self._ours(cell, entry.after, turn) for cell in entry.cells)
         following = path[self.nodes[entry.after].depth + 1].id
-        if not entry.by:  # nobody was asked about it
-            self.outcomes.append("")
         earlier = self.nodes[entry.upto].compacted
+        known = self.nodes[earlier.upto].depth if earlier else -1
+        if not {node.id for node in path[known + 1 :]}.intersection(one.upto for one in self.summaries):
+            self.outcomes.append("")  # nobody was asked about it
         number = earlier.number + 1 if earlier else 1
         made = Compacted(
             entry.after, following, entry.upto, frozenset(entry.kept), entry.messages, cells, number, entry.told

@@ -10,14 +10,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ctxgc.core.cells import NewCell
-from ctxgc.core.compaction import Compaction, Milestone
+from ctxgc.core.compaction import Compaction, Milestone, Summary
 from ctxgc.core.heap import content_digest
-from ctxgc.core.journal import Collection, Insertion
+from ctxgc.core.journal import Bypass, Collection, Insertion
 from ctxgc.core.state import EDEN, State
+from ctxgc.session.eden import clean
 from ctxgc.wire.codec import Codec
 
 if TYPE_CHECKING:
     from ctxgc.session.admission import Pending
+    from ctxgc.session.errands import Ran
     from ctxgc.session.kit import Kit
 
 TAG = "ledger"
@@ -46,8 +48,18 @@ def compaction(pending: Pending) -> Compaction | None:
 
 def milestone(state: State, kit: Kit, name: str) -> Milestone:
     """What the host says is done: all that stands in the history that was in use last."""
-    head = max(state.heads, key=lambda number: (state.heads[number].at, number), default=-1)
+    heads = state.heads
+    head = max(heads, key=lambda number: (heads[number].continues, heads[number].at, number), default=-1)
     return Milestone(at=kit.clock(), name=name, head=head)
+
+
+def came_of(state: State, kit: Kit, ran: Ran) -> Iterator[Summary | Milestone | Bypass]:
+    """What is to be booked of an errand that was run."""
+    if ran.fault:
+        yield Bypass(at=kit.clock(), call=b"", reason=clean(ran.fault))
+    yield from ran.summaries
+    if ran.milestone and state.opened:
+        yield milestone(state, kit, ran.milestone)
 
 
 def news(pending: Pending, codec: Codec) -> Insertion | None:

@@ -46,6 +46,8 @@ SHARE = 4
 """The part of a span, one in so many, that no model was asked about yet, from which on one is asked."""
 WINDOW = 32_000
 """Tokens that a summariser's window is taken to have, if it is not known."""
+REFUSALS = 3
+"""Drafts that may break a rule of the format before no more are made in a session."""
 DRAFTS = 8
 """Histories for which a draft is kept ready."""
 SMALLEST = 400
@@ -62,21 +64,31 @@ class Compacting:
     mint: Callable[[bytes], str]
     terms: Compact | None
     balance: Callable[[Callable[[str], int], int], tuple[str, int]] = lambda _count, _head: ("", -1)
+    listed: Callable[[], str] = lambda: ""
     advice: dict[int, str] = field(default_factory=dict)
     """By the end of a history that may not be compacted again and should be: what a new window would begin with."""
     jobs: list[Job] = field(default_factory=list)
     """What is to be asked of a model, for whoever takes it."""
     _drafts: OrderedDict[int, Draft | None] = field(default_factory=OrderedDict)
     _asked: bool = False
+    _refused: int = 0
 
     def ready(self, head: int, *, urgent: bool = True) -> Draft | None:
         """What was prepared for the request after the one that ends at ``head``; unless it is ``urgent``, not while a
         model is being asked about it."""
         return self._drafts.get(head) if urgent or not self._asked else None
 
+    def planned(self, head: int) -> bool:
+        """Whether it was looked into what could be done."""
+        return head in self._drafts
+
     def made(self, head: int) -> bool:
         """Whether a draft was made, even one that waits for an answer."""
         return self._drafts.get(head) is not None
+
+    def refused(self) -> None:
+        """Note that the last check has thrown a draft away: after some, no more are made."""
+        self._refused += 1
 
     def answered(self) -> None:
         """Wait for no answer any more."""
@@ -114,7 +126,9 @@ class Compacting:
     def _may(self, head: int, tariff: Tariff) -> bool:
         """Whether a history may be compacted once more."""
         made = self.state.node(head).compacted
-        return not tariff.binds_thinking and (made is None or self.terms is None or made.number < self.terms.limit)
+        if tariff.binds_thinking or self._refused >= REFUSALS:
+            return False
+        return made is None or self.terms is None or made.number < self.terms.limit
 
     def _advised(self, head: int, meter: Meter) -> str:
         """What a new window would begin with: the opening balance, or else the record that stands in this one."""
@@ -150,7 +164,7 @@ class Compacting:
         self._ask(span, path, originals, meter)
         record = deterministic(originals, running=behind[0].role != "user", tokens=span.before)
         record = with_items(record, items, resolved)
-        full = whole(record, originals).encode("utf-8", "replace")
+        full = "\n".join(filter(None, (whole(record, originals), self.listed()))).encode("utf-8", "replace")
         handle = self.mint(hashlib.sha256(full).digest()[:16])
         opening, told = self.balance(meter.count, head)
         yield
@@ -161,7 +175,7 @@ class Compacting:
         gone = frozenset(cell for number in span.dropped for cell in self.state.nodes[number].cells)
         edits = tuple(self._pointers((*map(self.state.node, span.kept), *behind), gone, texts, meter))
         known = self.state.by_handle
-        handles = {one.handle: one.cell for one in originals if one.handle not in known}
+        handles = {one.handle: one.cell for one in originals if one.handle and one.handle not in known}
         draft = Draft(
             span, trigger, since, messages, tuple(self._cells(messages, meter)), full, handle, handles,
             edits, by, told, gone, sum(edit.after - self.state.edits[edit.cell].after for edit in edits),

@@ -1,7 +1,7 @@
 """Where a history may be cut: which span of it can be left out, and which messages of that span stay nevertheless.
 
 Rule: cuts are made between turns and never inside a tool transaction. What is pinned stays, system messages stay, and
-so do the first message of the user's and the last.
+so do the user's first message, the last, and those that show something.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ctxgc.session.eden import clean
 
 _TOOLS = ("tool", "function")
 _SYSTEM = ("system", "developer")
+_MEDIA = (Kind.IMAGE, Kind.AUDIO, Kind.FILE)
 
 
 Read = Callable[[Node], Message]
@@ -109,7 +110,7 @@ def _kept(state: State, inside: Sequence[Node], late: Mapping[int, int], *, aske
     found: list[Node] = []
     for unit in _units(state, inside, late):
         pinned = any(state.cells[cell].pinned for node in unit for cell in node.cells)
-        found += unit if pinned or unit[0].role in _SYSTEM else ()
+        found += unit if pinned or unit[0].role in _SYSTEM or _shows(state, unit[0]) else ()
     last = next((node for node in reversed(inside) if node.role == "user"), None)
     if last is not None and not asked and last not in found:
         found.append(last)
@@ -129,6 +130,11 @@ def _units(state: State, inside: Sequence[Node], late: Mapping[int, int]) -> Ite
         else:
             units[node.depth] = [node]
     yield from units.values()
+
+
+def _shows(state: State, node: Node) -> bool:
+    """Whether the user shows something in a message that no text can stand for."""
+    return node.role == "user" and any(state.cells[cell].kind in _MEDIA for cell in node.cells)
 
 
 def _calls(state: State, node: Node) -> bool:

@@ -50,7 +50,9 @@ class Cycle:
         self.collecting.said = self.marker.said
         terms = terms_of(kit.policies)
         self.telling = Telling(state, kit, key, terms.opening if terms else ROOM)
-        self.compacting = Compacting(state, kit, self.collecting.pacer, mint, terms, self.telling.balance)
+        self.compacting = Compacting(
+            state, kit, self.collecting.pacer, mint, terms, self.telling.balance, self.telling.listed
+        )
         self._standing: OrderedDict[int, Standing] = OrderedDict()
         self._failed: list[str] = []
         self._closes: list[str] = []
@@ -142,7 +144,8 @@ class Cycle:
             standing = yield from self._plan(found.parent, body, meter, tariff)
         if not standing.surplus and self.collecting.pacer.surplus(tariff, standing.tokens + fresh):
             standing = yield from self._plan(found.parent, body, meter, tariff, fresh)
-        if standing.surplus and not self.compacting.made(found.parent):
+        lacks = standing.surplus and not self.compacting.made(found.parent)
+        if lacks or not self.compacting.planned(found.parent):
             yield from self._draft(standing, body, meter, tariff, fresh)
         draft = self.compacting.ready(found.parent, urgent=self._urgent(standing, tariff, fresh))
         if draft is not None:

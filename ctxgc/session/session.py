@@ -24,7 +24,7 @@ from ctxgc.core.state import State
 from ctxgc.session.admission import Pending, model_of
 from ctxgc.session.afterwards import Afterwards
 from ctxgc.session.booking import Books, Unread
-from ctxgc.session.changes import milestone
+from ctxgc.session.changes import came_of
 from ctxgc.session.coming import coming, planning
 from ctxgc.session.cycle import TRACKS, Cycle
 from ctxgc.session.eden import clean
@@ -243,15 +243,12 @@ class Session:
         """Book what came of an errand, and plan anew by it."""
         self._out = max(self._out - 1, 0)
         self._book()
-        if ran.fault:
-            self._books.write(self._books.line(Bypass(at=self.kit.clock(), call=b"", reason=clean(ran.fault))))
-        if ran.summaries:
-            self._books.write(*map(self._books.line, ran.summaries))
+        for entry in came_of(self.state, self.kit, ran):
+            self._books.write(self._books.line(entry))
         if ran.summaries or ran.fault:
             self._cycle.compacting.answered()
-        if ran.milestone and self.state.opened:
-            self._books.write(self._books.line(milestone(self.state, self.kit, ran.milestone)))
-        if ran.summaries or ran.milestone:
+        if ran.summaries or ran.milestone:  # for whichever history: it is looked into anew
+            self._cycle.compacting.forget()
             self._afterwards.again()
 
     def _prepare(
@@ -264,12 +261,13 @@ class Session:
         planned, faults = yield from planning(self.state, self.kit, self._mint, came, meter)
         collected = yield from self._cycle.collected(found, planned, body, model, meter, tariff, at)
         planned, collected = unpointed(planned, collected), self._cycle.told(collected, came, meter)
+        wanted = collected.compaction
         planned, collected, outgoing = projected(self.state, self.kit.codec, came, planned, collected, faults)
         self._cycle.reported.update(faults)
+        if wanted and not collected.compaction:
+            self._cycle.compacting.refused()
         self._pending += (Unread(call, at, fault) for fault in faults)
-        if (
-            collected.edits or collected.compaction
-        ):  # other histories may hold the same messages: their bytes are made anew
+        if collected.edits or collected.compaction:  # other histories may hold the same: their bytes are made anew
             self.tracks.clear()
         kept = keep(self.tracks, self.state, came, outgoing)
         pending = Pending(call, at, model, body, outgoing, found, planned, came.track, kept, meter, tariff, collected)

@@ -64,6 +64,14 @@ class Telling:
         text = "\n".join(filter(None, texts))
         return (text, version) if text else ("", -1)
 
+    def listed(self) -> str:
+        """All facts that stand, for the whole record: what the balance only names is read back there."""
+        try:
+            facts = self.ledger.listed() if self.ledger is not None else ""
+        except (CtxgcError, StoreError):
+            return ""
+        return f"facts of the ledger: {facts}" if facts else ""
+
     def _overturned(self, ledger: Ledger, head: int, count: Callable[[str], int]) -> str:
         told = self.state.told(head)
         news = News(superseded=ledger.news(told).superseded) if told >= 0 else News()

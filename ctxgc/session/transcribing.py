@@ -13,6 +13,9 @@ from ctxgc.core.record import Original
 from ctxgc.core.state import State
 from ctxgc.session.eden import clean
 
+_SHOWN = (Kind.IMAGE, Kind.AUDIO, Kind.FILE)
+"""Kinds that have no text which could be read back."""
+
 
 def transcribed(
     state: State, nodes: Sequence[Node], read: Callable[[Node], Message], mint: Callable[[bytes], str]
@@ -38,7 +41,7 @@ def _original(
     result = block.kind is Kind.TOOL_RESULT
     return Original(
         cell=cell,
-        handle=mint(known.content),
+        handle="" if block.kind in _SHOWN and not block.text else mint(known.content),
         kind=known.kind,
         author=block.author,
         tag=known.tag,

@@ -143,7 +143,6 @@ def test_what_is_no_span_of_one_history_is_refused(after: int, upto: int) -> Non
         state(compaction(after, upto))
 
 
-@pytest.mark.xfail(strict=True, reason="it is an IndexError", raises=IndexError)
 def test_a_node_that_there_is_not_is_refused() -> None:
     with pytest.raises(ValueError, match="no span"):
         state(compaction(1, 50))

@@ -162,14 +162,12 @@ def spans_asked(store: Any, answers: Callable[[int, Writing], Answer], spans: in
     return found
 
 
-@pytest.mark.xfail(strict=True, reason="a span that was asked about in vain counts as one that nobody was asked about")
 def test_after_three_refusals_it_is_left_alone_for_three_spans(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctxgc.session.compacting.SHARE", 1000)
     with memory() as store:
         assert spans_asked(store, lambda _made, _writing: BAD["nothing"], 7) == [1, 2, 3, 7]
 
 
-@pytest.mark.xfail(strict=True, reason="a record with items of before counts as one that a model was asked about")
 def test_it_is_tried_again_even_if_it_once_said_something(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctxgc.session.compacting.SHARE", 1000)
 

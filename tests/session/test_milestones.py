@@ -104,7 +104,6 @@ def test_a_milestone_of_another_branch_is_none_of_this_one() -> None:
         assert talk.compactions == []
 
 
-@pytest.mark.xfail(strict=True, reason="a milestone's draft is not made anew where the process was another one")
 def test_a_restart_between_the_milestone_and_the_next_request_changes_nothing() -> None:
     with memory() as store:
         talk = relaxed(store)
@@ -115,7 +114,6 @@ def test_a_restart_between_the_milestone_and_the_next_request_changes_nothing() 
         assert [made.trigger for made in talk.compactions] == ["milestone"]
 
 
-@pytest.mark.xfail(strict=True, reason="what was in use last may be a helper call")
 def test_a_helper_call_before_it_takes_no_milestone_away() -> None:
     with memory() as store:
         talk = relaxed(store)
