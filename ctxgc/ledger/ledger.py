@@ -172,6 +172,11 @@ class Ledger:
         with self._log.held() as books:
             return openings.opening(books, budget, count or _counter(), tuple(pins))
 
+    def listed(self) -> str:
+        """All current facts, a line each, whole and with their evidence; empty where there are none."""
+        with self._log.held() as books:
+            return openings.full_list(books) if books.current() else ""
+
     def news(self, since: int) -> News:
         """What was posted, overturned and restored from the position ``since`` on (an earlier ``version``)."""
         with self._log.held() as books:
@@ -213,11 +218,19 @@ def open_ledger(
 ) -> Ledger:
     """The ledger of that name in a store, given as a URL or open; there is nothing to create.
 
-    ``clock`` gives Unix time in seconds. ``root`` is where relative refs of files start: by default the working folder.
+    ``clock`` gives Unix time in seconds. ``root`` is where relative refs of files start: by default the working folder
+    as it is now, wherever the process goes later.
     A store that was opened for it is closed with it (``with open_ledger(...) as ledger``). Raises ``StoreError``.
     """
     opened = open_store(url) if isinstance(url, str) else url
-    return Ledger(opened, name, clock, str(root), owns_store=isinstance(url, str))
+    return Ledger(opened, name, clock, _from_here(root), owns_store=isinstance(url, str))
+
+
+def _from_here(root: str | Path) -> str:
+    try:
+        return str(Path(root).absolute())
+    except FileNotFoundError:  # the working folder was removed: nothing is there, and that is what will be found
+        return str(root)
 
 
 def _id(given: Fact | Artifact | str) -> str:
