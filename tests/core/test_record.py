@@ -8,29 +8,8 @@ from hypothesis import strategies as st
 from ctxgc.core.block import Author, Kind
 from ctxgc.core.compaction import Item
 from ctxgc.core.record import Original, Record, Request, deterministic, standing, still_open, with_items
+from tests.core.originals import agent, call, original, result, user
 from tests.strategies import broken_texts, texts
-
-
-def original(cell: int, kind: Kind, author: Author, text: str, turn: int, **more: object) -> Original:
-    given = {"tag": str(author), "site": str(author), "pinned": False, "node": cell, **more}
-    return Original(cell, f"h{cell}", kind, author, text=text, turn=turn, **given)  # type: ignore[arg-type]
-
-
-def user(cell: int, text: str, turn: int = 0, **more: object) -> Original:
-    return original(cell, Kind.TEXT, Author.USER, text, turn, **more)
-
-
-def agent(cell: int, text: str, turn: int = 1, **more: object) -> Original:
-    return original(cell, Kind.TEXT, Author.AGENT, text, turn, **more)
-
-
-def call(cell: int, tool: str, arguments: str, turn: int = 1, **more: object) -> Original:
-    return original(cell, Kind.TOOL_CALL, Author.AGENT, arguments, turn, site=f"{tool}({arguments})", **more)
-
-
-def result(cell: int, tool: str, arguments: str, text: str, turn: int = 1, **more: object) -> Original:
-    given = {"site": f"{tool}({arguments})", "arguments": arguments, **more}
-    return original(cell, Kind.TOOL_RESULT, Author.TOOL, text, turn, **given)
 
 
 def opened(*span: Original, running: bool = False) -> list[tuple[str, bool]]:
@@ -133,7 +112,11 @@ def test_files_are_counted_and_failed_calls_touch_none() -> None:
 
 def test_pins_handles_and_sizes() -> None:
     record = deterministic([user(5, "never push", pinned=True), agent(6, "ok", 3)], running=False, tokens=70)
-    assert (record.pinned, dict(record.handles), record.turns) == ((5,), {5: "h5", 6: "h6"}, (0, 3))
+    assert (record.pinned, dict(record.handles), record.turns) == (
+        (5,),
+        {5: "h5", 6: "h6"},
+        (0, 3),
+    )
     assert (record.cells, record.tokens) == (2, 70)
     assert record.requests[0].pinned
 

@@ -12,7 +12,7 @@ from ctxgc.core import stub
 from ctxgc.core.compaction import Item
 from ctxgc.core.record import Record, deterministic, with_items
 from ctxgc.core.record_text import one_line, render, whole
-from tests.core.test_record import agent, call, result, user
+from tests.core.originals import agent, call, result, user
 from tests.strategies import broken_texts, texts
 
 HANDLE = "a" * 16

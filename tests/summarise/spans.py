@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ctxgc.core.block import Author, Kind
-from ctxgc.core.record import Original
 from ctxgc.summarise import Ask, Said
+from tests.core.originals import agent, call, result, user
 
 OUTPUT = "collected 42 items\n" + "tests/test_login.py .....\n" * 40 + "== 42 passed in 1.27s =="
 
@@ -15,28 +14,6 @@ OUTPUT = "collected 42 items\n" + "tests/test_login.py .....\n" * 40 + "== 42 pa
 def count(text: str) -> int:
     """Tokens, roughly: one for each four characters."""
     return len(text) // 4 + 1
-
-
-def original(cell: int, kind: Kind, author: Author, text: str, turn: int, **more: object) -> Original:
-    given = {"tag": str(author), "site": str(author), "pinned": False, "node": cell, **more}
-    return Original(cell, f"handle{cell:010}", kind, author, text=text, turn=turn, **given)  # type: ignore[arg-type]
-
-
-def user(cell: int, text: str, turn: int = 0, **more: object) -> Original:
-    return original(cell, Kind.TEXT, Author.USER, text, turn, **more)
-
-
-def agent(cell: int, text: str, turn: int = 1, **more: object) -> Original:
-    return original(cell, Kind.TEXT, Author.AGENT, text, turn, **more)
-
-
-def call(cell: int, tool: str, arguments: str, turn: int = 1, **more: object) -> Original:
-    return original(cell, Kind.TOOL_CALL, Author.AGENT, arguments, turn, site=f"{tool}({arguments})", **more)
-
-
-def result(cell: int, tool: str, arguments: str, text: str, turn: int = 1, **more: object) -> Original:
-    given = {"site": f"{tool}({arguments})", "arguments": arguments, **more}
-    return original(cell, Kind.TOOL_RESULT, Author.TOOL, text, turn, **given)
 
 
 SPAN = (
