@@ -54,6 +54,11 @@ def shown(name: str) -> str:
     return name if plain else ascii(name[:_SHOWN])
 
 
+def visible(text: str) -> bool:
+    """Whether anything of a text would be seen: spaces, controls and hidden characters say nothing."""
+    return any(letter.isprintable() and not letter.isspace() for letter in text)
+
+
 def _artifact(books: Books, entry: Artifact) -> str:
     if not _HANDLE.fullmatch(entry.id):
         return f"{shown(entry.id)} is no handle: a voucher needs 16 characters of a-z2-7"
@@ -90,7 +95,7 @@ def _stated(entry: Fact, due: str) -> str:
     """What claims and facts have in common; ``due`` is the id that comes next."""
     if entry.id != due:
         return f"{shown(entry.id)} comes where {due} is next: read the ledger on, then post again"
-    if not entry.statement.strip():
+    if not visible(entry.statement):
         return f"{entry.id} states nothing"
     if entry.criticality not in _CRITICALITIES:
         return f"{entry.id} is of the criticality {shown(entry.criticality)}: use one of {', '.join(_CRITICALITIES)}"

@@ -36,6 +36,14 @@ def steps(path: str) -> tuple[str | int, ...]:
     return tuple(found)
 
 
+def asked(path: str, value: object) -> str:
+    """Path and value as canonical JSON. Raises ``ValueError`` for a value that cannot be written so."""
+    try:
+        return wording.asked(path=path, value=value)
+    except (TypeError, RecursionError) as error:  # keys of several kinds; nested too deeply
+        raise ValueError(f"the value is none that JSON has ({wording.shown(str(error))})") from None
+
+
 def find(content: bytes, path: Sequence[str | int], value: object) -> Found:
     """The bytes of the value that ``path`` leads to if it equals ``value``; else None and what was found instead."""
     try:
@@ -44,7 +52,7 @@ def find(content: bytes, path: Sequence[str | int], value: object) -> Found:
             return None, "there is no such value"
         found = _read(content[span[0] : span[1]])
         return (span, "") if equal(found, value) else (None, f"it is {wording.shown(wording.value(found))}")
-    except (Malformed, ValueError, RecursionError) as error:
+    except (Malformed, ValueError, ArithmeticError, RecursionError) as error:
         return None, f"it cannot be read as JSON ({wording.shown(str(error))})"
 
 

@@ -14,12 +14,15 @@ from ctxgc.ledger import wording
 _LONGEST = 100
 _SHOWN = 5
 _GROUPS = ",_'’\u00a0\u2009\u202f"
+_GROUP = rf"(?:[{_GROUPS}][0-9]{{3}}(?![0-9]))"
 _NUMBER = re.compile(
-    r"(?<![\w.])(?:(?<![0-9)\]])[-+−])?"
-    rf"(?:[0-9]{{1,3}}(?:[{_GROUPS}][0-9]{{3}}(?![0-9]))++(?![{_GROUPS}][0-9])|[0-9]++)"
-    r"(?:\.[0-9]++)?+(?:[eE][-+]?[0-9]++)?+"
-    # Behind it a unit may follow, but not more of a version, a hash or a name.
-    r"(?!\.[0-9])(?![A-Za-z]*+[0-9_])"
+    # A name that ends in digits takes groups behind it along: EUR1,234 is not 234.
+    rf"(?<!\w)(?=[0-9]*+[^\W\d])\w*+(?<=[0-9]){_GROUP}++|"
+    r"(?<![\w.])((?:(?<![0-9)\]])[-+−])?"
+    rf"(?!0[xX][0-9a-fA-F])(?>[0-9]{{1,3}}{_GROUP}++(?![{_GROUPS}][0-9])|[0-9]++)"
+    r"(?:\.[0-9]++)?+(?:[eE][-+−]?[0-9]++)?+"
+    # Behind it a unit may follow, but not more of a version, a hash or a name, nor a power or a fraction.
+    r"(?!\.[0-9])(?![A-Za-z]*+[\d_])(?![²³¹⁰-⁹⁻¼-¾⅐-⅞]))"
 )
 _PLAIN = str.maketrans(dict.fromkeys(_GROUPS) | {"−": "-"})
 
@@ -62,8 +65,8 @@ def _same(number: str, value: Decimal) -> bool:
 def numbers(line: bytes) -> Iterator[str]:
     """The numbers that stand in a line, as they are written there."""
     for found in _NUMBER.finditer(wording.to_text(line)):
-        if len(found[0]) <= _LONGEST:
-            yield found[0]
+        if found[1] and len(found[1]) <= _LONGEST:
+            yield found[1]
 
 
 def _lines(content: bytes, near: bytes) -> Iterator[tuple[int, int]]:

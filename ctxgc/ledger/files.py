@@ -1,10 +1,11 @@
 """Live files: where a voucher's ``ref`` leads, and what stands there now.
 
-Rule: only regular files are read, never more than `LIMIT` bytes of one, and nothing is ever written.
+Rule: only regular files are read, never more than `LIMIT` bytes of one; nothing is ever waited for, or written.
 """
 
 from __future__ import annotations
 
+import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,14 +44,24 @@ def read(ref: str, root: str) -> Live:
     """The file where a ref leads. Never raises: what cannot be read, or is too large to be compared, is a fault."""
     path = locate(ref, root)
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return Live(path, fault="is no regular file")
-        with path.open("rb") as file:
-            content = file.read(LIMIT + 1)
+        content = _content(path) if stat.S_ISREG(path.stat().st_mode) else None
     except FileNotFoundError:
         return Live(path, fault="is gone")
     except (OSError, ValueError) as error:  # no rights, a null byte in the name, lone surrogates
         return Live(path, fault=f"cannot be read ({type(error).__name__})")
+    if content is None:
+        return Live(path, fault="is no regular file")
     if len(content) > LIMIT:
         return Live(path, fault=f"is larger than {LIMIT >> 20} MB and cannot be compared")
     return Live(path, content)
+
+
+def _content(path: Path) -> bytes | None:
+    """Up to one byte more than `LIMIT`; None for what is no regular file by now, or has to be waited for like none."""
+    with open(path, "rb", opener=_at_once) as file:
+        return file.read(LIMIT + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting: for whoever writes into a pipe, or for what a file of the system has to say next."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

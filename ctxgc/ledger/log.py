@@ -1,8 +1,8 @@
 """A ledger's log in the store: what it says so far, and the one way to add to it.
 
-Rule: an entry is added only at the position that its books have come to, and only if they take it. Where somebody else
-was faster, it is made anew from what the books say then; where nobody knows whether it was stored, the same one is sent
-again: nothing is lost, and nothing is there twice.
+Rule: an entry is added only at the position that its books have come to, only if they take it, and only if it reads
+back as what it is. Where somebody else was faster, it is made anew from what the books say then; where nobody knows
+whether it was stored, the same one is sent again: nothing is lost, and nothing is there twice.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Log:
         self.clock = clock
         self._lock = threading.RLock()
         self._books = Books()
+        self._leaves: list[bytes] = []
         self._stated: dict[str, list[str]] = {}
 
     def refresh(self) -> Books:
@@ -50,6 +51,7 @@ class Log:
             try:
                 for stored in stream:
                     self._take(booking(stored.body))
+                    self._leaves.append(stored.leaf)
             except (StoreCorrupt, LedgerError) as error:
                 why = f"entry {self._books.length} of the ledger's log cannot be taken: {error}"
                 raise type(error)(why) from error
@@ -66,6 +68,10 @@ class Log:
         with self._lock:
             yield self.refresh() if refresh else self._books
 
+    def leaf(self, position: int) -> bytes:
+        """The leaf hash of the entry at a position, as it was when the books took it."""
+        return self._leaves[position]
+
     def stating(self, statement: str) -> list[Fact]:
         """The facts and claims in exactly these words, oldest first, as the books were read last."""
         return [self._books.facts[name] for name in self._stated.get(statement, ())]
@@ -74,8 +80,8 @@ class Log:
         """Append what ``make`` makes of the books, durably; nothing if that is nothing. ``make`` is called again
         whenever others have added something first.
 
-        Several entries are appended together or not at all. Raises ``LedgerError`` for what the books refuse, and
-        ``StoreError``.
+        Several entries are appended together or not at all. Raises ``LedgerError`` for what the books refuse or could
+        not be read again, and ``StoreError``.
         """
         idems: list[bytes] = []
         with self._lock:
@@ -86,7 +92,16 @@ class Log:
                 if not entries or self._append(entries, idems, blobs):
                     self.refresh()
                     return entries
+                self._grown()
         raise LedgerError("others are always faster to add to this ledger: post again when there are fewer of them")
+
+    def _grown(self) -> None:
+        """Read what others were faster with. Raises ``StoreCorrupt`` where there is nothing: the log was cut."""
+        before = self._books.length
+        if self.refresh().length == before:
+            raise StoreCorrupt(
+                f"the ledger's log has lost entries: {before} were read from it, and fewer are there now"
+            )
 
     def _append(self, entries: Sequence[AnyBooking], idems: Sequence[bytes], blobs: Sequence[bytes]) -> bool:
         """Whether these entries are in the log now; False where others have grown it."""
@@ -104,7 +119,7 @@ class Log:
         return False
 
     def _record(self, number: int, entry: AnyBooking, idems: Sequence[bytes], blobs: Sequence[bytes]) -> Record:
-        body, position = journal.encode(entry), self._books.length + number
+        body, position = _encoded(entry), self._books.length + number
         along = tuple(blobs) if number == 0 else ()
         return Record(self.key, journal.kind(entry), body, idems[number], along, at=position)
 
@@ -118,6 +133,19 @@ def booking(body: bytes) -> AnyBooking:
     if not isinstance(entry, AnyBooking):
         raise LedgerError(f"a {journal.kind(entry)} is no entry of a ledger: verify the store")
     return entry
+
+
+def _encoded(entry: AnyBooking) -> bytes:
+    """An entry as the log keeps it. Raises ``LedgerError`` for one that nobody could read back: a log has no way to
+    get rid of it again."""
+    try:
+        body = journal.encode(entry)
+        readable = journal.decode(body) == entry
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError) as error:
+        raise LedgerError(f"this {journal.kind(entry)} could not be read again ({error}): correct the value") from error
+    if not readable:
+        raise LedgerError(f"this {journal.kind(entry)} would be read as another one: correct its values")
+    return body
 
 
 def checked(books: Books, entries: Sequence[AnyBooking]) -> None:

@@ -20,7 +20,7 @@ from ctxgc.ledger.log import Log
 from ctxgc.ledger.vault import Vault
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
-Slices = frozenset[tuple[str, int, int, str]]
+Slices = frozenset[tuple[str, int, int, str, str, str]]
 
 
 def claim(log: Log, draft: Fact) -> Fact:
@@ -115,4 +115,4 @@ def _same_fact(log: Log, books: Books, draft: Fact) -> Fact | None:
 
 
 def _slices(fact: Fact) -> Slices:
-    return frozenset((one.artifact, one.first, one.last, one.slice) for one in fact.source)
+    return frozenset((one.artifact, one.first, one.last, one.slice, one.verifier, one.asked) for one in fact.source)

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ctxgc.core.bookings import AnyBooking, Artifact, Evidence, Fact
+from ctxgc.core.bookings import Artifact, Evidence, Fact
 from ctxgc.core.books import Books
-from ctxgc.errors import LedgerError
 from ctxgc.ledger import files, wording
 from ctxgc.ledger.evidence import disagreement
-from ctxgc.ledger.log import Log, booking
+from ctxgc.ledger.log import Log
 from ctxgc.ledger.vault import digest_of
 from ctxgc.store import Store, StoreCorrupt, Stored, StoreMissing
 
@@ -76,7 +75,7 @@ def reconciled(log: Log, books: Books, facts: Sequence[Fact], root: str, *, whol
     found: dict[str, list[Finding]] = {fact.id: [] for fact in facts}
     rows: list[Row] = []
     names = {books.posted_at[fact.id]: fact.id for fact in facts}
-    for position, why in reread(log, books, range(books.length) if whole else sorted(names)):
+    for position, why in reread(log, range(books.length) if whole else sorted(names)):
         if position in names:
             found[names[position]].append((CORRUPT, why))
         else:
@@ -92,7 +91,7 @@ def _row(fact: Fact, found: Sequence[Finding]) -> Row:
     return Row(fact.id, state, detail, fact.criticality == "critical")
 
 
-def reread(log: Log, books: Books, positions: Iterable[int]) -> Iterator[tuple[int, str]]:
+def reread(log: Log, positions: Iterable[int]) -> Iterator[tuple[int, str]]:
     """Which of the entries at these positions, in order, are not what the books were made from, and why."""
     stream: Iterator[Stored] = iter(())
     due = -1
@@ -102,21 +101,16 @@ def reread(log: Log, books: Books, positions: Iterable[int]) -> Iterator[tuple[i
         due = position + 1
         try:
             stored = next(stream, None)
-            why = "is not there any more" if stored is None else _changed(books, booking(stored.body))
-        except (StoreCorrupt, LedgerError) as error:
+            why = "is not there any more" if stored is None else _changed(log, position, stored)
+        except StoreCorrupt as error:
             due, why = -1, f"is damaged: {error}"
         if why:
             yield position, f"entry {position} of the log {why}"
 
 
-def _changed(books: Books, entry: AnyBooking) -> str:
-    """How an entry differs from what the books were made from; of those that the books do not keep, nothing."""
-    before: AnyBooking | None = entry
-    if isinstance(entry, Fact):
-        before = books.facts.get(entry.id)
-    elif isinstance(entry, Artifact):
-        before = books.artifacts.get(entry.id)
-    return "" if before == entry else "says something else than when it was read first"
+def _changed(log: Log, position: int, stored: Stored) -> str:
+    """How an entry differs from what the books were made from, by its leaf hash."""
+    return "" if stored.leaf == log.leaf(position) else "says something else than when it was read first"
 
 
 def _vouchers(store: Store, books: Books, facts: Iterable[Fact]) -> Iterator[tuple[str, Finding]]:

@@ -70,7 +70,7 @@ def trace(log: Log, books: Books, name: str) -> Trace:
         tuple(_source(log, books, evidence) for evidence in fact.source),
         next((period.id for period in books.periods if period.window_from <= position < period.window_to), ""),
         tuple(period.id for period in books.periods if _carried(books, period, position)),
-        "".join(why for _, why in reread(log, books, [position])),
+        "".join(why for _, why in reread(log, [position])),
     )
 
 

@@ -30,7 +30,7 @@ class Vault:
         ``tool_result``). Text is kept in UTF-8. Raises ``LedgerError`` for an unknown ``kind``, and ``StoreError``.
         """
         data = wording.to_bytes(content)
-        made = self._artifact(wording.clean(ref), data, kind, exit_status)
+        made = self._artifact(wording.clean(ref), data, wording.clean(kind), exit_status)
 
         def make(books: Books) -> list[Artifact]:
             return [] if made.id in books.artifacts else [made]

@@ -117,8 +117,9 @@ def number_equals(value: int | float | str | Decimal, near: str = "") -> Check:
     """A number on a line of the voucher that holds ``near`` equals ``value``, exactly; the line is what was seen.
 
     ``1,234,567.5`` is one number; so are numbers grouped by apostrophes, underscores and narrow or fixed spaces, and
-    ``1e3``. ``1.2.3`` and ``3f2a`` hold none. A unit behind a number is not looked at. Where a line holds several
-    numbers any of them will do, so let ``near`` say enough. A float means the shortest decimal that reads back as it.
+    ``1e3``. ``1.2.3``, ``0x1f``, ``3f2a`` and ``EUR1,234`` hold none. A unit behind a number is not looked at. Where a
+    line holds several numbers any of them will do, so let ``near`` say enough. A float means the shortest decimal that
+    reads back as it.
     Raises ``ValueError`` for a ``value`` that is no finite number.
     """
     expected = _numbers.exact(value)
@@ -130,7 +131,7 @@ def number_equals(value: int | float | str | Decimal, near: str = "") -> Check:
             fail(f"the number {wording.shown(str(value))}{place} in {_name(voucher)}", seen)
         return found
 
-    return Check("number_equals", "1", wording.asked(value=expected, near=near), look)
+    return Check("number_equals", "2", wording.asked(value=expected, near=near), look)
 
 
 def json_path_equals(path: str, value: object) -> Check:
@@ -138,9 +139,10 @@ def json_path_equals(path: str, value: object) -> Check:
 
     ``path`` is keys and indices from 0: ``a.b[0].c`` or ``a.b.0.c``, ``a["key with. dots"]``, and empty for all of it.
     Numbers are compared as decimals, exactly; ``true`` is not 1. JSON that names a key twice says nothing. Raises
-    ``ValueError`` for a path that cannot be read.
+    ``ValueError`` for a path that cannot be read, and for a value that no JSON has or that is nested too deeply.
     """
     steps = _json_values.steps(path)
+    asked = _json_values.asked(path, value)
 
     def look(voucher: Voucher) -> Span | None:
         span, seen = _json_values.find(voucher.content, steps, value)
@@ -149,7 +151,7 @@ def json_path_equals(path: str, value: object) -> Check:
             fail(f"{expected} at {wording.shown(path)} in {_name(voucher)}", seen)
         return span
 
-    return Check("json_path_equals", "1", wording.asked(path=path, value=value), look)
+    return Check("json_path_equals", "1", asked, look)
 
 
 def exit_status(expected: int = 0) -> Check:

@@ -12,7 +12,7 @@ import pytest
 from ctxgc.core.bookings import Fact, Restoration
 from ctxgc.errors import LedgerError
 from ctxgc.ledger import Ledger, log, open_ledger
-from ctxgc.store import Record, Store, StoreUnavailable, open_store
+from ctxgc.store import Record, Store, StoreConflict, StoreCorrupt, StoreUnavailable, open_store
 
 
 class Faulty:
@@ -147,3 +147,20 @@ def test_a_log_that_holds_something_else_is_refused(store: Store):
     store.append([Record(ledger.key, "gap", gap, bytes(16))]).result()
     with pytest.raises(LedgerError, match="no entry of a ledger"):
         ledger.refresh()
+
+
+def test_a_log_that_was_cut_is_said_to_be_and_is_not_written_to(store: Store, monkeypatch: pytest.MonkeyPatch):
+    ledger = open_ledger(store)
+    ledger.claim("one")
+    tries: list[int] = []
+
+    def shorter(records: Sequence[Record]) -> Future[None]:
+        tries.append(len(records))
+        cut: Future[None] = Future()
+        cut.set_exception(StoreConflict("entry 1 comes where 0 is next"))
+        return cut
+
+    monkeypatch.setattr(store, "append", shorter)
+    with pytest.raises(StoreCorrupt, match="has lost entries: 1 were read"):
+        ledger.claim("two")
+    assert tries == [1]

@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from ctxgc.core import journal
 from ctxgc.core.bookings import Evidence
 from ctxgc.errors import LedgerError, NotVerified, UnknownHandle
-from ctxgc.ledger import Ledger, exit_status, open_ledger, quotes, reads_back, verifier
+from ctxgc.ledger import Ledger, exit_status, log, open_ledger, quotes, reads_back, verifier
 from ctxgc.store import open_store
 
 from .helpers import fact, written
@@ -213,3 +214,40 @@ def test_evidence_names_its_verifier_and_what_it_was_asked(ledger: Ledger):
     assert ledger.verify(kept.id, quotes("text")) == Evidence(
         kept.id, 0, 4, 1, 1, f"sha256:{sha256(b'text').hexdigest()}", "quotes", "1", '{"text":"text"}'
     )
+
+
+def test_the_same_bytes_seen_by_another_verifier_are_other_evidence(ledger: Ledger):
+    kept = ledger.vault.store(ref="make", content="done", kind="test", exit_status=0)
+    weak = ledger.post("It is made", [ledger.verify(kept, "done")])
+    strong = ledger.post("It is made", [ledger.verify(kept, exit_status(0))])
+    assert [one.source[0].verifier for one in (weak, strong)] == ["quotes", "exit_status"]
+    assert ledger.post("It is made", [ledger.verify(kept, exit_status(0))]) == strong
+
+
+@pytest.mark.parametrize("status", ["0", 0.0, True, [], b"0"])
+def test_a_value_that_no_log_could_be_read_with_is_refused_before_it_is_there(ledger: Ledger, status: object):
+    with pytest.raises(LedgerError, match="could not be read again"):
+        ledger.vault.store(ref="make", content="", kind="test", exit_status=status)  # type: ignore[arg-type]
+    assert ledger.version == 0
+    assert fact(ledger, "all is well").id == "F1"
+
+
+@pytest.mark.parametrize("now", [float("nan"), float("inf"), "noon", None, 10**400])
+def test_a_clock_that_tells_no_time_does_not_spoil_the_log(url: str, now: object):
+    broken = open_ledger(url, clock=lambda: now)  # type: ignore[arg-type, return-value]
+    with broken, pytest.raises(LedgerError, match="could not be read again"):
+        broken.claim("what time is it")
+    with open_ledger(url) as ledger:
+        assert ledger.claim("what time is it").id == "C1"
+
+
+def test_control_written_unseen_such_a_value_spoils_the_log(ledger: Ledger, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(log, "_encoded", journal.encode)
+    for _ in range(2):  # once written, and not to be got rid of
+        with pytest.raises(LedgerError, match=r"entry 0 .* cannot be taken"):
+            ledger.vault.store(ref="make", content="", kind="test", exit_status="0")  # type: ignore[arg-type]
+
+
+def test_a_kind_with_a_lone_surrogate_is_refused_as_any_other(ledger: Ledger):
+    with pytest.raises(LedgerError, match="no type of voucher"):
+        ledger.vault.store(ref="q", content="", kind="\udc80")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from ctxgc.core import journal
 from ctxgc.core.bookings import Fact, Reconciliation
 from ctxgc.errors import LedgerError
 from ctxgc.ledger import Ledger, Report, open_ledger
-from ctxgc.store import Record, StoreCorrupt, sqlite
+from ctxgc.store import Record, StoreCorrupt, digests, sqlite
+from ctxgc.store.codec import unpack
 
 from .helpers import fact, flip, written
 
@@ -172,3 +174,59 @@ def test_what_was_found_is_booked_with_the_state_first(ledger: Ledger, root: Pat
     entry = journal.decode(stored.body)
     assert isinstance(entry, Reconciliation)
     assert entry.findings["F1"].startswith("missing: ")
+
+
+@pytest.mark.parametrize(
+    ("seq", "old", "new"),
+    [(4, b'"F1"', b'"F2"'), (6, b'"done"', b'"gone"'), (1, b'"one"', b'"two"'), (0, b"one", b"two")],
+)
+def test_an_entry_of_any_kind_that_was_replaced_with_its_hash_is_named_by_whoever_had_read_it(
+    tmp_path: Path, url: str, seq: int, old: bytes, new: bytes
+):
+    with open_ledger(url) as ledger:
+        for statement in ("one", "two"):
+            fact(ledger, statement)
+        ledger.supersede("F1", "")
+        ledger.close("done")
+        assert ledger.reconcile(record=False).ok
+        replaced(tmp_path / "books.db", seq, old, new)
+        (row,) = ledger.reconcile(record=False).findings
+        assert row.detail == f"entry {seq} of the log says something else than when it was read first"
+        assert [found.kind for found in ledger._log.store.verify()] == ["seal"]
+
+
+def replaced(path: Path, seq: int, old: bytes, new: bytes) -> None:
+    """Write another entry in the place of one, with the leaf hash that goes with it."""
+    db = apsw.Connection(str(path))
+    session = db.execute("SELECT session FROM log").get
+    kind, idem, encoding, kept = db.execute("SELECT kind, idem, enc, body FROM entry WHERE seq = ?", (seq,)).get
+    body = unpack(encoding, kept)
+    assert old in body
+    body = body.replace(old, new)
+    guard = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'entry_update'").get
+    db.execute("DROP TRIGGER entry_update")
+    leaf = digests.leaf(session, seq, kind, idem, body)
+    db.execute("UPDATE entry SET enc = 0, body = ?, leaf = ? WHERE seq = ?", (body, leaf, seq))
+    db.execute(guard)
+    db.close()
+
+
+def test_a_working_folder_that_is_left_is_still_where_files_are(
+    url: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(root)
+    with open_ledger(url) as ledger:
+        artifact = written(ledger, root, "a.txt", "text")
+        ledger.post("a is written", [ledger.verify(artifact, "text")], "critical")
+        monkeypatch.chdir(tmp_path)
+        assert ledger.reconcile().ok
+
+
+def test_a_working_folder_that_is_gone_has_no_files(url: str, root: Path, monkeypatch: pytest.MonkeyPatch):
+    gone = root / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with open_ledger(url) as ledger:
+        in_file(ledger, root, "a.txt", "one")
+        assert states(ledger.reconcile()) == {"F1": "missing"}

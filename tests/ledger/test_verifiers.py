@@ -231,3 +231,51 @@ def test_what_was_asked_is_canonical_and_bounded():
     assert '"size":' in quotes("long " * 100_000).asked
     assert len(quotes("long " * 100_000).asked) < 2_000
     assert quotes("long " * 100_000).asked != quotes("long " * 100_001).asked
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "flags 0xFF"),
+        (10, "area 10,200m2"),
+        (1, "1,234.5.6"),
+        (234, "total EUR1,234"),
+        (234, "host 3f1,234"),
+        (1, "1\uff12 rows"),
+        (5, "5\u00b2 cells"),
+        (5, "5\u00bd days"),
+        (10, "10\u207b\u00b3"),
+        (1, "1e\u22123"),
+    ],
+)
+def test_the_beginning_or_end_of_another_number_is_none(value, text):
+    assert "expected the number" in refused(number_equals(value), text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.001, "1e\u22123"), (200, "a,200"), (20, "x 10,20"), (1234, "EUR 1,234")]
+)
+def test_control_what_stands_by_itself_beside_such_is_found(value, text):
+    assert seen(number_equals(value), text) == text.encode()
+
+
+@pytest.mark.parametrize("text", ["a" * 2_000_000, "1" + "a" * 2_000_000, "a1,111" * 300_000, "1,111" * 300_000])
+def test_numbers_in_a_long_line_take_linear_time(text: str):
+    refused(number_equals(7), text)
+
+
+def nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [nested(100_000), {1: "a", "b": 2}], ids=["deep", "keys of two kinds"])
+def test_a_value_that_no_json_has_is_the_callers_fault(value: object):
+    with pytest.raises(ValueError, match="none that JSON has"):
+        json_path_equals("a", value)
+
+
+def test_a_number_beyond_all_bounds_is_refused_in_one_line():
+    assert "cannot be read as JSON" in refused(json_path_equals("a", 1), '{"a": 1e99999999999999999999}')
