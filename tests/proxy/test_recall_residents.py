@@ -135,7 +135,9 @@ async def test_a_rewrite_that_forgets_what_was_recalled_is_found(
     monkeypatch.setattr(
         projection,
         "_ours",
-        lambda state, track, found, count: ours(state, track, found, count) if track else [[]] * (count + 1),
+        lambda state, track, found, count, made: (
+            ours(state, track, found, count, made) if track else [[] for _ in range(count + 1)]
+        ),
     )
     replying(upstream, streaming=False)
     async with start(**SOON) as running:
