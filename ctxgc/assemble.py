@@ -16,7 +16,7 @@ from ctxgc.core.journal import AnyEntry
 from ctxgc.core.pacer import Pacer
 from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
-from ctxgc.errors import ConfigError
+from ctxgc.errors import ConfigError, LedgerError
 from ctxgc.session import Kit
 from ctxgc.session.kit import Summariser
 from ctxgc.session.watching import Watch
@@ -27,7 +27,7 @@ from ctxgc.tokens.tariffs import tariffs
 from ctxgc.wire.openai_chat import OpenAIChat
 
 if TYPE_CHECKING:
-    from ctxgc.ledger import Ledger
+    from ctxgc.ledger import Ledger, Verifier
 
 _MODELS = 64
 
@@ -93,22 +93,27 @@ def watches(tables: Sequence[Mapping[str, object]]) -> tuple[Watch, ...]:
 
 
 def _watch(table: Mapping[str, object]) -> Watch:
+    given = dict(table)
+    name, site = given.pop("name", ""), given.pop("site", "")
+    if not (isinstance(name, str) and isinstance(site, str) and name.strip() and site.strip()):
+        raise ConfigError("a milestone needs a name and a site, such as run_tests(*)")
+    try:
+        return Watch(name, site, _verifier(name, given))
+    except (LedgerError, ValueError) as error:
+        raise ConfigError(f"milestone {name!r}: {error}") from None
+
+
+def _verifier(name: str, given: Mapping[str, object]) -> Verifier:
     from ctxgc.ledger import json_path_equals, number_equals, quotes
 
-    given = dict(table)
-    name, site = str(given.pop("name", "")), str(given.pop("site", ""))
     match given:
-        case {"quotes": str(text), **rest} if not rest:
-            seen = quotes(text)
+        case {"quotes": str(text), **rest} if text.strip() and not rest:
+            return quotes(text)
         case {"number_equals": int() | float() | str() as value, **rest} if rest.keys() <= {"near"}:
-            seen = number_equals(str(value), str(rest.get("near", "")))
+            return number_equals(str(value), str(rest.get("near", "")))
         case {"json_path_equals": str(path), "value": value, **rest} if not rest:
-            seen = json_path_equals(path, value)
-        case _:
-            raise ConfigError(f"milestone {name!r}: give one of quotes, number_equals (near), json_path_equals (value)")
-    if not (name and site):
-        raise ConfigError("a milestone needs a name and a site, such as run_tests(*)")
-    return Watch(name, site, seen)
+            return json_path_equals(path, value)
+    raise ConfigError(f"milestone {name!r}: give one of quotes, number_equals (near), json_path_equals (value)")
 
 
 def _remembered(make: Callable[[str], T]) -> Callable[[str], T]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from ctxgc.session import Session
-from ctxgc.session.errands import NOBODY, Access, Errand, Ran
+from ctxgc.session.errands import NOBODY, Access, Errand, Ran, done, undone
 
 PATIENCE = 5.0
 """Seconds that the end of a conversation waits for what is under way, all in all."""
@@ -58,10 +58,10 @@ class Background:
                 thread.start()
                 self._threads.add(thread)
         except RuntimeError as error:  # there can be no more threads, or the program is about to end
-            self._book(session, Ran(fault=f"errand not begun: {type(error).__name__}"), current)
+            self._book(session, undone(errand, f"errand not begun: {type(error).__name__}"), current)
 
     def _one(self, session: Session, errand: Errand, current: Callable[[], bool]) -> None:
-        self._book(session, _safely(errand, self._access), current)
+        self._book(session, done(errand, self._access), current)
         self.run(session, current)
 
     def _book(self, session: Session, ran: Ran, current: Callable[[], bool]) -> None:
@@ -72,10 +72,3 @@ class Background:
                     session.admit()
         except Exception:  # fail open: as above
             pass
-
-
-def _safely(errand: Errand, access: Access) -> Ran:
-    try:
-        return errand.run(access)
-    except BaseException as error:  # in a thread even an exit ends no more than the errand
-        return Ran(fault=f"errand failed: {type(error).__name__}")

@@ -80,6 +80,7 @@ class Config(BaseModel):
     ] = True
     summariser: Annotated[
         str,
+        Field(min_length=1),
         Field(
             description="Which model has a part in records of what is compacted: session (its own), off, or one by name"
         ),

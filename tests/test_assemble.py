@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ctxgc import assemble
-from ctxgc.assemble import make_kit, prices, source_of
+from ctxgc.assemble import make_kit, prices, source_of, watches
 from ctxgc.core.pacer import Pacer, Tariff
+from ctxgc.errors import ConfigError
 from ctxgc.tokens import TokenDataUnavailable
 from ctxgc.tokens.tariffs import tariff_of
 from tests.session.scripts import memory
@@ -93,3 +94,33 @@ def test_the_pacer_is_the_default_one_or_the_one_given() -> None:
         assert make_kit(store, ()).pacer == Pacer()
         given = Pacer(patience=9)
         assert make_kit(store, (), pacer=given).pacer is given
+
+
+GOOD = {"name": "green", "site": "run_tests(*)"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"quotes": ""},
+        {"quotes": " "},
+        {"quotes": 5},
+        {"number_equals": "abc"},
+        {"number_equals": "nan"},
+        {"json_path_equals": "$[", "value": 1},
+        {"json_path_equals": "$.a"},
+        {"quotes": "ok", "near": "x"},
+        {"quotes": "ok", "name": ""},
+        {"quotes": "ok", "site": 7},
+    ],
+    ids=str,
+)
+def test_a_milestone_that_cannot_be_is_one_clear_line(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        watches([{**GOOD, **wrong}])
+    assert "\n" not in str(refused.value)
+
+
+def test_control_a_milestone_that_can_be_is_watched_for() -> None:
+    assert [one.name for one in watches([{**GOOD, "quotes": "0 failed"}])] == ["green"]

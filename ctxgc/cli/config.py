@@ -34,12 +34,14 @@ def command() -> None:
 @click.option("--origin", is_flag=True, help="Say where each value came from.")
 @click.option("--json", "json_", is_flag=True, help="One JSON document (schema ctxgc.config/1), with origins.")
 def show_(origin: bool, json_: bool) -> None:
-    """Show every setting as it is in force here and now. Policies that cannot be built are an error."""
+    """Show every setting as it is in force here and now. Policies or milestones that cannot be are an error."""
+    from ctxgc.assemble import watches
     from ctxgc.config import load
     from ctxgc.policies import from_config
 
     loaded = load()
     from_config(loaded.config.policy, loaded.config.policies)
+    watches(loaded.config.milestones)
     values = _values(loaded.config)
     if json_:
         settings = {name: {"value": value, "origin": loaded.origins[name]} for name, value in values.items()}

@@ -66,6 +66,7 @@ class State(History):
         self.milestones: list[Milestone] = []
         self.summaries: list[Summary] = []
         self.outcomes: list[str] = []
+        self.asked = 0  # tokens of questions about spans, and of their answers
         self.records: dict[int, bytes] = {}
 
     def apply(self, entry: AnyEntry) -> None:
@@ -230,6 +231,7 @@ class State(History):
             self.outcomes.pop()
         self.summaries.append(entry)
         self.outcomes.append(entry.outcome)
+        self.asked += entry.input + entry.output
         self.marked += 1
 
     def _compact(self, entry: Compaction) -> None:

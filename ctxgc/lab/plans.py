@@ -21,7 +21,7 @@ from ctxgc.core.pacer import Circumstances, Decision, Load, Pacer, Tariff
 from ctxgc.core.state import EDEN, State
 from ctxgc.lab.moments import Moment
 from ctxgc.session import Kit, drain
-from ctxgc.session.collecting import Standing
+from ctxgc.session.collecting import Standing, circumstances
 from ctxgc.session.cycle import Cycle, fresh_tokens
 from ctxgc.session.drafts import Draft
 from ctxgc.session.originals import Originals, content
@@ -122,7 +122,8 @@ class _Again:
     def _decided(self, standing: Standing | None, tariff: Tariff, fresh: int) -> Rebuilt:
         entry, state = self.moment.entry, self.state
         is_cold = entry.pace.cold if entry.pace else cold(state, tariff, entry.parent, entry.model, entry.at)
-        now = self.collecting.now(entry.parent, standing.tokens if standing else 0, fresh, cold=is_cold)
+        tokens = standing.tokens if standing else 0
+        now = circumstances(self.state, tariff, entry.parent, tokens, fresh, cold=is_cold)
         needed = self._needed() if standing and standing.loads else frozenset[int]()
         decision, draft = self._compacts(standing, tariff, fresh, cold=is_cold) if standing else (Decision(), None)
         taken = tuple[Candidate, ...]()

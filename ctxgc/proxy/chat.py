@@ -42,6 +42,7 @@ UNFIT = (*REFUSED, 413)
 """Statuses with which they may say that what was recalled is too much."""
 NEW_WINDOW = b"x-ctxgc-new-window"
 """A header of answers that says of which session a new window should be begun: `ctxgc ledger opening` has its start."""
+_LOST = "the session's journal has lost an entry, and is read anew with its next request: say it again then"
 _UNRECORDED = "the audit store cannot be written, and audit is strict"
 
 
@@ -200,10 +201,12 @@ class Chat:
     async def milestone(self, session: Session, name: str) -> str:
         """A sub-task of a session is done; why its period could not be closed (empty: it is)."""
         async with self._lock(session):
+            if session.broken:
+                return _LOST
             closing = session.closing(name)
         ran = await in_thread(closing, NOBODY)
-        await self._chores.errands.book(session, ran)
-        return ran.fault
+        booked = await self._chores.errands.book(session, ran)
+        return ran.fault if booked else _LOST
 
     async def _settle(
         self, ticket: Ticket, relayed: Relayed | None, unanswered: str, asking: Asking | None = None

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from weakref import WeakKeyDictionary
 
 from ctxgc.session import Session
-from ctxgc.session.errands import NOBODY, Access, Errand, Ran, Writing
+from ctxgc.session.errands import NOBODY, Access, Errand, Ran, Writing, done, undone
 
 AT_ONCE = 4
 """Models that are asked at the same time."""
@@ -52,37 +52,34 @@ class Errands:
         except Exception as error:  # fail open: a record, or a period, does without
             self._failed(f"fault: {type(error).__name__}")
 
-    async def book(self, session: Session, ran: Ran) -> None:
-        """Book what came of an errand, and have the session plan by it."""
+    async def book(self, session: Session, ran: Ran) -> bool:
+        """Book what came of an errand, and have the session plan by it; whether that could be done."""
         async with self._lock(session):
             if session.broken:  # it was restored meanwhile, and knows nothing of this
-                return
+                return False
             session.ran(ran)
         self._planned(session)
+        return True
 
 
 async def in_thread(errand: Errand, access: Access) -> Ran:
     """Run an errand in a thread that does not hold up the end of the process."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Ran] = loop.create_future()
+    result: asyncio.Future[Ran] = loop.create_future()
 
     def finish(ran: Ran) -> None:
-        if not done.done():
-            done.set_result(ran)
+        if not result.done():
+            result.set_result(ran)
 
     def work() -> None:
-        ran = _safely(errand, access)
+        ran = done(errand, access)
         try:
             loop.call_soon_threadsafe(finish, ran)
         except RuntimeError:  # the proxy has ended meanwhile
             pass
 
-    threading.Thread(target=work, daemon=True, name="ctxgc-errand").start()
-    return await done
-
-
-def _safely(errand: Errand, access: Access) -> Ran:
     try:
-        return errand.run(access)
-    except BaseException as error:  # whoever waits for it would wait for ever
-        return Ran(fault=f"errand failed: {type(error).__name__}")
+        threading.Thread(target=work, daemon=True, name="ctxgc-errand").start()
+    except RuntimeError as error:  # there can be no more threads
+        return undone(errand, f"errand not begun: {type(error).__name__}")
+    return await result

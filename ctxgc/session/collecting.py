@@ -102,7 +102,7 @@ class Collecting:
         found = yield from planning(heap, self.policies, pointers, render)
         yield
         loads = tuple(self._load(candidate, head) for candidate in found.candidates)
-        now = self.now(head, tokens, fresh, cold=False)
+        now = circumstances(state, tariff, head, tokens, fresh, cold=False)
         offers = [load for load in loads if _offered(load, tariff, now, forced=bool(surplus))]
         decision = self.pacer.decide(offers, tariff, now)
         return Standing(head, found, loads, tokens, surplus, bool(decision.taken), marked)
@@ -114,7 +114,7 @@ class Collecting:
         forced = bool(self.pacer.surplus(tariff, standing.tokens + fresh))
         edits = ((cell, self.state.edits.get(cell)) for cell in referred)
         referred |= {edit.of for _, edit in edits if edit is not None and edit.of is not None}
-        now = self.now(standing.head, standing.tokens, fresh, cold=cold)
+        now = circumstances(self.state, tariff, standing.head, standing.tokens, fresh, cold=cold)
         pairs = [
             (candidate, load)
             for candidate, load in zip(standing.plan.candidates, standing.loads, strict=True)
@@ -128,7 +128,7 @@ class Collecting:
 
         What evacuation can do is not done by compaction: a forced one is for where that is not enough.
         """
-        now = self.now(standing.head, standing.tokens, fresh, cold=cold)
+        now = circumstances(self.state, tariff, standing.head, standing.tokens, fresh, cold=cold)
         surplus = self.pacer.surplus(tariff, standing.tokens + fresh)
         forced = draft.load().urgency == "forced"
         if forced and (not surplus or sum(load.saved for load in standing.loads) >= surplus):
@@ -148,13 +148,6 @@ class Collecting:
     def forget(self) -> None:
         """Let go of the edits that were made ready."""
         self._rendered.clear()
-
-    def now(self, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
-        """What a decision about the request after ``head`` depends on: its ``tokens`` of old and ``fresh`` ones."""
-        pace = self.state.pace
-        toolset = self.state.heads[head].toolset if head in self.state.heads else -1
-        received = self.state.tokens(head, toolset, sent=False)
-        return Circumstances(_turn(self.state, head), tokens, fresh, cold, received, pace.paid, pace.untouched)
 
     def _load(self, candidate: Candidate, head: int) -> Load:
         """``behind`` is what of the history was sent from the cell's message on."""
@@ -192,6 +185,17 @@ class Collecting:
 
     def _known(self, term: str, *, turn: int) -> bool:
         return self.said(term, turn)
+
+
+def circumstances(state: State, tariff: Tariff, head: int, tokens: int, fresh: int, *, cold: bool) -> Circumstances:
+    """What a decision about the request after ``head`` depends on: its ``tokens`` of old and ``fresh`` ones.
+
+    What models were asked about spans is paid too: at the price of uncached input, as if the session's own were asked.
+    """
+    pace, toolset = state.pace, state.heads[head].toolset if head in state.heads else -1
+    received = state.tokens(head, toolset, sent=False)
+    paid = pace.paid + tariff.write * state.asked
+    return Circumstances(_turn(state, head), tokens, fresh, cold, received, paid, pace.untouched)
 
 
 def changed(state: State, edits: Sequence[Edit]) -> Mapping[int, Mapping[int, str]]:

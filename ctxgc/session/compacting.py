@@ -11,41 +11,32 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from msgspec import structs
-
 from ctxgc.core import stub
 from ctxgc.core.cells import NewCell
 from ctxgc.core.collector import Edit
-from ctxgc.core.compaction import Item
 from ctxgc.core.heap import content_digest
 from ctxgc.core.nodes import Node
 from ctxgc.core.pacer import Pacer, Tariff
 from ctxgc.core.policy import Policy
-from ctxgc.core.record import Original, Record, deterministic, still_open, with_items
+from ctxgc.core.record import Original, deterministic, with_items
 from ctxgc.core.record_text import render, whole
 from ctxgc.core.state import State
 from ctxgc.policies.compact import Compact
 from ctxgc.session import forms
 from ctxgc.session.admission import Meter
-from ctxgc.session.collecting import Standing
+from ctxgc.session.collecting import Standing, circumstances
 from ctxgc.session.cutting import cut
 from ctxgc.session.drafts import Draft, Span
 from ctxgc.session.kit import Kit
 from ctxgc.session.originals import Originals
+from ctxgc.session.questions import Questions, said
 from ctxgc.session.reading import TOOL_NAME
 from ctxgc.session.transcribing import transcribed
-from ctxgc.summarise import Breaker, Job
 
 TAG = "summary"
 LARGE = 4_000
 """Tokens above which a result is not shown again where a pointer to it has lost what it stood for."""
 NOTHING = "nothing is posted in the ledger: begin with the task and what is still open"
-LEAST = 2_000
-"""Characters of a span below which no model is asked about it."""
-SHARE = 4
-"""The part of a span, one in so many, that no model was asked about yet, from which on one is asked."""
-WINDOW = 32_000
-"""Tokens that a summariser's window is taken to have, if it is not known."""
 REFUSALS = 3
 """Drafts that may break a rule of the format before no more are made in a session."""
 DRAFTS = 8
@@ -67,16 +58,17 @@ class Compacting:
     listed: Callable[[], str] = lambda: ""
     advice: dict[int, str] = field(default_factory=dict)
     """By the end of a history that may not be compacted again and should be: what a new window would begin with."""
-    jobs: list[Job] = field(default_factory=list)
-    """What is to be asked of a model, for whoever takes it."""
+    questions: Questions = field(init=False)
     _drafts: OrderedDict[int, Draft | None] = field(default_factory=OrderedDict)
-    _asked: bool = False
     _refused: int = 0
+
+    def __post_init__(self) -> None:
+        self.questions = Questions(self.state, self.kit, self.pacer)
 
     def ready(self, head: int, *, urgent: bool = True) -> Draft | None:
         """What was prepared for the request after the one that ends at ``head``; unless it is ``urgent``, not while a
         model is being asked about it."""
-        return self._drafts.get(head) if urgent or not self._asked else None
+        return self._drafts.get(head) if urgent or not self.questions.out else None
 
     def planned(self, head: int) -> bool:
         """Whether it was looked into what could be done."""
@@ -89,10 +81,6 @@ class Compacting:
     def refused(self) -> None:
         """Note that the last check has thrown a draft away: after some, no more are made."""
         self._refused += 1
-
-    def answered(self) -> None:
-        """Wait for no answer any more."""
-        self._asked = False
 
     def forget(self) -> None:
         """Let go of what was prepared."""
@@ -116,7 +104,11 @@ class Compacting:
         if trigger and not self._may(head, tariff):
             self.advice[head] = self._advised(head, meter)
         elif trigger and (span := self.span(head, tariff, until, texts)):
-            draft = yield from self._draft(head, span, trigger, self.state.node(until).turn, texts, meter)
+            originals = yield from self.originals(head, span, texts)
+            draft = yield from self._draft(head, span, trigger, self.state.node(until).turn, originals, texts, meter)
+            if draft is not None:
+                now = circumstances(self.state, tariff, head, standing.tokens, fresh, cold=False)
+                self.questions.consider(draft, self.state.path(head), originals, meter, tariff, now)
         self._drafts.pop(head, None)
         self._drafts[head] = draft
         while len(self._drafts) > DRAFTS:
@@ -148,21 +140,28 @@ class Compacting:
 
     def originals(self, head: int, span: Span, texts: Originals) -> Generator[None, None, list[Original]]:
         """The originals of a span, in order, in slices: of what stays in it, too."""
-        inside = [node for node in self.state.path(head) if node.id in {*span.dropped, *span.kept}]
-        found = yield from transcribed(self.state, inside, texts.message, self.mint)
         stays = frozenset(span.kept)
+        within = stays.union(span.dropped)
+        inside = [node for node in self.state.path(head) if node.id in within]
+        found = yield from transcribed(self.state, inside, texts.message, self.mint)
         return [replace(one, pinned=True) if one.node in stays else one for one in found]
 
     def _draft(
-        self, head: int, span: Span, trigger: str, since: int, texts: Originals, meter: Meter
+        self,
+        head: int,
+        span: Span,
+        trigger: str,
+        since: int,
+        originals: Sequence[Original],
+        texts: Originals,
+        meter: Meter,
     ) -> Generator[None, None, Draft | None]:
         assert self.terms is not None
-        originals = yield from self.originals(head, span, texts)
         path = self.state.path(head)
         behind = path[self.state.nodes[span.upto].depth + 1 :]
         items, resolved, by = said(self.state, path)
-        self._ask(span, path, originals, meter)
         record = deterministic(originals, running=behind[0].role != "user", tokens=span.before)
+        yield
         record = with_items(record, items, resolved)
         full = "\n".join(filter(None, (whole(record, originals), self.listed()))).encode("utf-8", "replace")
         handle = self.mint(hashlib.sha256(full).digest()[:16])
@@ -181,27 +180,6 @@ class Compacting:
             edits, by, told, gone, sum(edit.after - self.state.edits[edit.cell].after for edit in edits),
         )  # fmt: skip
         return draft if draft.load().saved > 0 else None
-
-    def _ask(self, span: Span, path: Sequence[Node], originals: Sequence[Original], meter: Meter) -> None:
-        """Have a model asked about what of a span none was asked about yet, unless they have failed too often."""
-        summariser, state = self.kit.summariser, self.state
-        if summariser is None or self._asked or not Breaker.of(state.outcomes).asks:
-            return
-        depths = {node.id: node.depth for node in path}
-        done = max((depths.get(one.upto, -1) for one in state.summaries), default=-1)
-        unsaid = tuple(one for one in originals if depths[one.node] > done and not one.pinned)
-        size = sum(len(one.text) for one in originals)
-        if sum(len(one.text) for one in unsaid) < max(LEAST, size // SHARE):
-            return
-        items, resolved, _ = said(state, path)
-        model = summariser.model or state.heads[path[-1].id].model
-        job = Job(
-            model=model, originals=unsaid, count=meter.count, after=span.after, upto=span.upto, at=self.kit.clock(),
-            still_open=still_open(with_items(Record(), items, resolved)), number=len(items),
-            window=summariser.window or self.kit.tariff(model).window or WINDOW,
-        )  # fmt: skip
-        self.jobs.append(job)
-        self._asked = True
 
     def _quality(self) -> int:
         return int(self.pacer.quality * self.pacer.low / self.pacer.high)
@@ -243,25 +221,6 @@ class Compacting:
                 edit = self.state.edits.get(cell)
                 if edit is not None and edit.of in gone:
                     yield _restored(edit, texts(cell), meter)
-
-
-def said(state: State, path: Sequence[Node]) -> tuple[tuple[Item, ...], frozenset[int], str]:
-    """What models have said of a history: the items, the numbers of those that are done with, and which model.
-
-    Items are numbered in the order of the log; those of other histories keep their places, and say nothing.
-    """
-    here = {node.id for node in path}
-    items: list[Item] = []
-    resolved: set[int] = set()
-    by = ""
-    for summary in state.summaries:
-        if summary.upto in here:
-            items += summary.items
-            resolved |= set(summary.resolved)
-            by = summary.model if summary.items else by
-        else:
-            items += (structs.replace(item, field="") for item in summary.items)
-    return tuple(items), frozenset(resolved), by
 
 
 def _restored(edit: Edit, text: str, meter: Meter) -> Edit:

@@ -52,6 +52,7 @@ def _span(state: State, path: Sequence[Node], start: int, end: int, late: Mappin
     # Histories that leave right behind the span have no later request than its last one, unless that is answered.
     asked = path[end + 1].role == "user" and _agent(state, path[end])
     kept = _kept(state, inside, late, asked=asked)
+    kept = sorted((*kept, *_between(state, inside, kept, path[end + 1])), key=lambda node: node.depth)
     before, total = _sent(state, path, start - 1), sum(state.left(path[-1].id).values())
     gone = _sent(state, path, end) - before - sum(state.cells[cell].sent for node in kept for cell in node.cells)
     stays = {node.id for node in kept}
@@ -115,6 +116,16 @@ def _kept(state: State, inside: Sequence[Node], late: Mapping[int, int], *, aske
     if last is not None and not asked and last not in found:
         found.append(last)
     return sorted(found, key=lambda node: node.depth)
+
+
+def _between(state: State, inside: Sequence[Node], kept: Sequence[Node], following: Node) -> Iterator[Node]:
+    """Answers of the agent's that stay, since a user's message behind them would else come right behind a tool's result
+    or another user's: there are providers that refuse that."""
+    for before, node in zip(kept, (*kept[1:], following), strict=False):
+        answer = state.node(node.parent)
+        apart = before.role in (*_TOOLS, "user") and node.role == "user" and answer is not before
+        if apart and answer.depth >= inside[0].depth and _agent(state, answer) and not _calls(state, answer):
+            yield answer
 
 
 def _units(state: State, inside: Sequence[Node], late: Mapping[int, int]) -> Iterator[list[Node]]:

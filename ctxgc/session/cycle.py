@@ -81,7 +81,7 @@ class Cycle:
             self._failed.append(f"not collected: {type(error).__name__}")
             return nothing
 
-    def told(self, collected: Collected, came: Came, meter: Meter) -> Collected:
+    def told(self, collected: Collected, came: Came, model: str, meter: Meter) -> Collected:
         """With what the ledger has to tell, at the end of a request that goes on, or is the session's first."""
         drafts = came.found.drafts
         speaks = bool(drafts) and drafts[-1].message.author is not Author.AGENT
@@ -93,14 +93,18 @@ class Cycle:
         except Exception as error:  # fail open: it is told later
             self._failed.append(f"not told: {type(error).__name__}")
             return collected
-        return replace(collected, news=self._news(came.found.parent, text), told=told) if text else collected
+        news = self._news(came, model, text) if text else ()
+        return replace(collected, news=news, told=told) if news else collected
 
-    def _news(self, parent: int, text: str) -> tuple[bytes, ...]:
-        state = self.state
+    def _news(self, came: Came, model: str, text: str) -> tuple[bytes, ...]:
+        """The messages that tell it; none where it has to wait for a request behind which it may stand."""
+        state, parent, new = self.state, came.found.parent, [draft.message for draft in came.found.drafts]
         path = state.path(parent)
-        tool = forms.tool(state, parent, signed=forms.signed(state, path))
+        tool = forms.tool(state, parent, signed=forms.signed(state, path, new), model=model)
+        if not tool and not forms.hears(model, new[-1]):
+            return ()
         handle = self.compacting.mint(content_digest(text))
-        return self.kit.codec.news(text, handle, tool, reasoning=forms.reasons(state, path))
+        return self.kit.codec.news(text, handle, tool, reasoning=forms.reasons(state, path, new))
 
     def marking(self, pending: Pending | None) -> Generator[None, None, AnyEntry | None]:
         """Mark what is new in a request that has been booked (None: what a process that died had not marked)."""
@@ -182,9 +186,9 @@ class Cycle:
         found += (Closing(ledger, name) for name in self._closes if name or ledger is not None)
         if summariser is not None:
             ref, own = f"session {self.telling.key.hex()[:16]}", not summariser.model
-            found += (Writing(job, summariser.ask, own, ledger, ref) for job in self.compacting.jobs)
+            found += (Writing(job, summariser.ask, own, ledger, ref) for job in self.compacting.questions.jobs)
         self._closes.clear()
-        self.compacting.jobs.clear()
+        self.compacting.questions.jobs.clear()
         return found
 
     def forget(self) -> None:

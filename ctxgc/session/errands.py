@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 AUTHOR = "summariser"
 """Who states what is in a record."""
+NO_KEY = "none"
+"""What is sent as the key where a session's requests have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,12 @@ NOBODY = Access()
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What came of an errand: what a model said, which milestone is reached, and why something could not be done (empty
-    where it was)."""
+    where it was). ``asked`` says that it was to ask a model, whatever came of that."""
 
     summaries: tuple[Summary, ...] = ()
     milestone: str = ""
     fault: str = ""
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +67,14 @@ class Writing:
         from ctxgc.summarise import summarise
 
         job = self.job
-        if self.own:
-            job = replace(job, model=f"openai/{job.model}", api_base=access.base, api_key=access.key)
+        if self.own:  # who brings no key has none: the environment's is not for every client
+            key = access.key or (NO_KEY if access.base else "")
+            job = replace(job, model=f"openai/{job.model}", api_base=access.base, api_key=key)
         summaries = summarise(job, self.ask)
         try:
-            return Ran(tuple(self._posted(summaries)))
+            return Ran(tuple(self._posted(summaries)), asked=True)
         except Exception as error:  # the ledger does without; what was said stays a claim
-            return Ran(summaries, fault=f"not posted: {type(error).__name__}")
+            return Ran(summaries, fault=f"not posted: {type(error).__name__}", asked=True)
 
     def _posted(self, summaries: tuple[Summary, ...]) -> Iterator[Summary]:
         known = {one.cell: one for one in self.job.originals}
@@ -116,3 +120,16 @@ class Closing:
 
 
 Errand = Writing | Closing
+
+
+def done(errand: Errand, access: Access = NOBODY) -> Ran:
+    """Run an errand, whatever it does: who waits for it would wait for ever."""
+    try:
+        return errand.run(access)
+    except BaseException as error:  # in a thread even an exit ends no more than the errand
+        return undone(errand, f"errand failed: {type(error).__name__}")
+
+
+def undone(errand: Errand, why: str) -> Ran:
+    """What came of an errand that could not be run to its end."""
+    return Ran(fault=why, asked=isinstance(errand, Writing))

@@ -242,11 +242,11 @@ class Session:
     def ran(self, ran: Ran) -> None:
         """Book what came of an errand, and plan anew by it."""
         self._out = max(self._out - 1, 0)
+        if ran.asked:
+            self._cycle.compacting.questions.answered()
         self._book()
         for entry in came_of(self.state, self.kit, ran):
             self._books.write(self._books.line(entry))
-        if ran.summaries or ran.fault:
-            self._cycle.compacting.answered()
         if ran.summaries or ran.milestone:  # for whichever history: it is looked into anew
             self._cycle.compacting.forget()
             self._afterwards.again()
@@ -260,7 +260,7 @@ class Session:
         meter, at, tariff = self.kit.meter(model), self.kit.clock(), tariff_for(self.state, self.kit.tariff(model))
         planned, faults = yield from planning(self.state, self.kit, self._mint, came, meter)
         collected = yield from self._cycle.collected(found, planned, body, model, meter, tariff, at)
-        planned, collected = unpointed(planned, collected), self._cycle.told(collected, came, meter)
+        planned, collected = unpointed(planned, collected), self._cycle.told(collected, came, model, meter)
         wanted = collected.compaction
         planned, collected, outgoing = projected(self.state, self.kit.codec, came, planned, collected, faults)
         self._cycle.reported.update(faults)

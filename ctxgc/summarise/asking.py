@@ -6,7 +6,7 @@ Rule: an asker never raises; what went wrong is in what it returns, on one line,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +43,28 @@ class Said:
 
 
 Asker = Callable[[Ask], Said]
+
+_NAME, _ERROR, _TOKENS = 200, 300, 10**9
+
+
+def plain(said: object) -> Said:
+    """An answer as it may be journalled, whatever an application's asker gave: only its ``text`` is as it came."""
+    if not isinstance(said, Said):
+        return Said("", "error", error="the asker gave no answer")
+    return replace(
+        said,
+        finish=_line(said.finish, _NAME),
+        model=_line(said.model, _NAME),
+        input=_tokens(said.input),
+        output=_tokens(said.output),
+        error=_line(said.error, _ERROR),
+    )
+
+
+def _line(text: object, limit: int) -> str:
+    """On one line, and such that UTF-8 can carry it."""
+    return " ".join(str(text or "")[: 4 * limit].encode("utf-8", "replace").decode().split())[:limit]
+
+
+def _tokens(count: object) -> int:
+    return min(max(count, 0), _TOKENS) if isinstance(count, int) else 0

@@ -7,8 +7,10 @@ time is over, and whatever happens to it becomes an answer with an error.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -57,9 +59,10 @@ def _answer(command: list[str], question: Ask) -> Said:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process if it still runs, and take leave of it."""
+    """Kill the process if it still runs, with what it has begun, and take leave of it."""
     if process.poll() is None:
-        process.kill()
+        with suppress(OSError):  # it leads a group of its own; that may end at this moment
+            os.killpg(process.pid, signal.SIGKILL)
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ctxgc.core.compaction import Item, Summary
 from ctxgc.core.record import Original
-from ctxgc.summarise.asking import Ask, Asker, Said
+from ctxgc.summarise.asking import Ask, Asker, Said, plain
 from ctxgc.summarise.breaker import TAKEN
 from ctxgc.summarise.checked import Refused, Taken, checked
 from ctxgc.summarise.pieces import pieces
@@ -139,6 +139,6 @@ def _asked(
 
 def _safely(asker: Asker, ask: Ask) -> Said:
     try:
-        return asker(ask)
-    except Exception as fault:  # an asker must not raise; one that does must not stop the others
+        return plain(asker(ask))
+    except BaseException as fault:  # an asker must not raise; one that does, or exits, must not stop the others
         return Said("", "error", error=type(fault).__name__)

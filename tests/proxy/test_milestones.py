@@ -11,6 +11,7 @@ from ctxgc.core.compaction import Milestone
 from ctxgc.core.journal import Bypass
 from ctxgc.ledger import Ledger, open_ledger, reads_back
 from ctxgc.proxy import errands
+from ctxgc.session import Session
 from tests.proxy.client import KEY, Answer, Pairs, request
 from tests.proxy.compactions import OVER, SMALL, TERMS, Held, Model, compactions, grow, story, summarising, turn
 from tests.proxy.harness import Running
@@ -196,6 +197,20 @@ async def test_a_milestone_waits_for_no_summariser(start, upstream, monkeypatch)
         assert (await reach(running, session)).status == 200
         assert not held.released.is_set()
         held.released.set()
+
+
+async def test_a_session_whose_journal_has_lost_an_entry_ends_no_period(start, upstream, monkeypatch):
+    Model(upstream)
+    async with start(**ROOM) as running:
+        session = await begun(running, 2)
+        with monkeypatch.context() as patch:
+            patch.setattr(Session, "broken", property(lambda _session: True))
+            answer = await reach(running, session)
+        assert answer.status == 409
+        assert "say it again" in answer.error["message"]
+        assert not ledger_of(running, session).books.periods
+        assert (await reach(running, session)).status == 200
+        await running.store.until(Milestone)
 
 
 # By what a result shows

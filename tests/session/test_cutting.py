@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -219,3 +220,19 @@ def test_control_cutting_anywhere_breaks_rules_in_conversations_of_any_shape() -
         start = next(at for at, one in enumerate(author.messages) if one["role"] == "assistant")
         broken += bool(judged(author.messages, list(range(start, len(author.messages) * 2 // 3))))
     assert broken > 10
+
+
+def test_no_users_message_comes_right_behind_a_result_that_stays() -> None:
+    pinned = turn(1)
+    pinned[-1] = {**pinned[-1], "ctxgc": {"pin": True}}
+    messages = [*BEGUN, *pinned, *turns(2, 2), agent("done"), user("and now?"), *turns(2, 10)]
+    for span in spans(messages):
+        shown = [one for at, one in enumerate(messages) if at not in span.dropped]
+        pairs = list(pairwise(shown))
+        assert not any(one["role"] in ("tool", "user") and two["role"] == "user" for one, two in pairs)
+
+
+def test_control_without_what_is_between_one_would() -> None:
+    messages = [*BEGUN, *turn(1), agent("done"), user("and now?")]
+    shown = [*messages[:4], messages[5]]
+    assert (shown[-2]["role"], shown[-1]["role"]) == ("tool", "user")

@@ -12,7 +12,7 @@ import pytest
 
 from ctxgc.core.block import Kind
 from ctxgc.core.compaction import Summary
-from ctxgc.session.errands import Access, Closing, Ran, Writing
+from ctxgc.session.errands import NO_KEY, Access, Closing, Writing, undone
 from ctxgc.session.kit import Summariser
 from ctxgc.summarise import Said
 from tests.session.asked import BAD, Answer, Scripted, asked, cell_of, fails, says
@@ -163,13 +163,13 @@ def spans_asked(store: Any, answers: Callable[[int, Writing], Answer], spans: in
 
 
 def test_after_three_refusals_it_is_left_alone_for_three_spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ctxgc.session.compacting.SHARE", 1000)
+    monkeypatch.setattr("ctxgc.session.questions.SHARE", 1000)
     with memory() as store:
         assert spans_asked(store, lambda _made, _writing: BAD["nothing"], 7) == [1, 2, 3, 7]
 
 
 def test_it_is_tried_again_even_if_it_once_said_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ctxgc.session.compacting.SHARE", 1000)
+    monkeypatch.setattr("ctxgc.session.questions.SHARE", 1000)
 
     def answers(made: int, writing: Writing) -> Answer:
         item = ("shelves in order", writing.job.originals[0].cell, "")
@@ -209,10 +209,20 @@ def test_the_sessions_own_model_is_asked_where_the_session_is() -> None:
         assert "'key'" not in repr(Access("", "key"))
 
 
+def test_who_brings_no_key_is_not_served_with_that_of_the_environment() -> None:
+    with memory() as store:
+        _, model, writing = asked(store)
+        own = replace(writing, own=True)
+        own.run(Access("http://localhost:1/v1"))
+        assert model.asked[-1].api_key == NO_KEY
+        own.run()
+        assert model.asked[-1].api_key == "", "in process the environment is the application's own"
+
+
 def test_an_errand_that_is_lost_holds_nothing_up() -> None:
     with memory() as store:
-        talk, _, _ = asked(store)
-        talk.session.ran(Ran(fault="the thread is gone"))
+        talk, _, writing = asked(store)
+        talk.session.ran(undone(writing, "the thread is gone"))
         talk.one()
         talk.one()
         assert talk.compactions

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -121,8 +122,8 @@ def test_the_child_is_gone_when_its_time_is_over(tmp_path: Path) -> None:
     seen = tmp_path / "pid"
     source = f"open({str(seen)!r}, 'w').write(str(os.getpid()))\nimport signal\nsignal.pause()"
     # Long enough for the program to begin; it would wait for ever.
-    said = litellm_asker(script(tmp_path, source))(replace(ask(""), timeout=2.0))
-    assert said.error == "no answer within 2 seconds"
+    said = litellm_asker(script(tmp_path, source))(replace(ask(""), timeout=5.0))
+    assert said.error == "no answer within 5 seconds"
     with pytest.raises(ProcessLookupError):
         os.kill(int(seen.read_text()), 0)
 
@@ -131,3 +132,16 @@ def test_keys_of_the_environment_are_taken_out_of_errors(monkeypatch: pytest.Mon
     monkeypatch.setenv("SOME_API_KEY", "correct horse")
     line = _line(ValueError(f"bad key correct horse, {KEY}, sk-proj-abc*def, {'a1' * 30}\nx"), ask(""))
     assert line == "ValueError: bad key ***, ***, ***, *** x"
+
+
+def test_what_the_process_has_begun_ends_with_it(tmp_path: Path) -> None:
+    pipe, python = tmp_path / "pipe", tmp_path / "python"
+    os.mkfifo(pipe)
+    python.write_text(f"#!/bin/sh\nsleep 600 >{pipe} &\nsleep 600\n")
+    python.chmod(0o755)
+    reading = threading.Thread(target=pipe.read_bytes, daemon=True)  # ends when nobody can write any more
+    reading.start()
+    said = litellm_asker(str(python))(ask("http://localhost:1", timeout=1.0))
+    assert said.error == "no answer within 1 seconds"
+    reading.join(20)
+    assert not reading.is_alive()
