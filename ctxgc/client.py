@@ -47,7 +47,7 @@ def wrap(
     asked where the client asks it, but not through the client. Raises ``TypeError`` for what has no
     ``chat.completions.create``, ``StoreError``, ``PolicyError``.
     """
-    from ctxgc.policies import preset
+    from ctxgc.policies import from_config
 
     if not callable(getattr(client, "copy", None)) or not hasattr(getattr(client, "chat", None), "completions"):
         raise TypeError(f"{type(client).__name__} is not an OpenAI client: it has no chat.completions")
@@ -55,7 +55,7 @@ def wrap(
     books = ledger_of(opened, ledger)
     kit = make_kit(
         opened,
-        preset(policies) if isinstance(policies, str) else policies,
+        from_config(policies) if isinstance(policies, str) else policies,
         tags,
         summariser=summariser_from(summariser),
         ledger=(lambda _key: books) if books else None,
@@ -95,6 +95,11 @@ class Books:
         """The content behind a stub's handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
         return self._calls.recall(handle)
 
+    @property
+    def new_window_advised(self) -> str:
+        """As ``Conversation.new_window_advised``, of the call that was prepared last."""
+        return self._calls.advice
+
     def milestone(self, name: str) -> None:
         """A sub-task of the conversation that was used last is done; see ``Conversation.milestone``."""
         self._calls.milestone(name)
@@ -110,6 +115,7 @@ class _Calls:
     def __init__(self, sessions: Sessions, access: Access) -> None:
         self._sessions = sessions
         self._lock = threading.Lock()
+        self.advice = ""
         self._background = Background(self._lock, access)
 
     def prepare(self, messages: Sequence[Any], given: Mapping[str, Any]) -> tuple[list[Any], _Open | None]:
@@ -120,6 +126,7 @@ class _Calls:
             with self._lock:
                 found = drain(self._sessions.finding({}, body))
                 prepared = drain(found.session.preparing(body, found.resumed))
+                self.advice = prepared.new_window_advised
             return outgoing(messages, prepared.body), _Open(self, found.session, prepared)
         except Exception:  # fail open: the client library will say what is wrong with a call, if anything is
             return list(messages), None

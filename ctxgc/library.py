@@ -192,21 +192,21 @@ def open_session(
 ) -> Conversation:
     """Open a conversation. With a ``name`` and a ``store`` on disk it goes on where it was, also after a crash.
 
-    ``store`` is a URL or an open store; by default one in memory. ``policies`` is a preset's name or policies in order.
+    ``store`` is a URL or an open store; by default one in memory. ``policies`` are named as for ``--policy``, or given.
     ``tags`` maps patterns of tool names to sources: their results are tagged ``retrieval:<source>``.
     ``ledger`` is an open ledger, or the name of one in the store: it is consulted at every turn, and what is posted
     there is told to the model. ``summariser`` is a model as litellm names it, or a callable: it has a part in the
     records of spans that are compacted; without one, they hold what code can tell.
     Raises ``StoreError``, ``PolicyError``.
     """
-    from ctxgc.policies import preset
+    from ctxgc.policies import from_config
     from ctxgc.session.identity import Identity, scope_of
 
     opened = open_store(store) if isinstance(store, str) else store
     books = ledger_of(opened, ledger)
     kit = make_kit(
         opened,
-        preset(policies) if isinstance(policies, str) else policies,
+        from_config(policies) if isinstance(policies, str) else policies,
         tags,
         summariser=summariser_from(summariser),
         ledger=(lambda _key: books) if books else None,

@@ -19,6 +19,10 @@ NAME_WIDTH = 72
 """Columns that a name may take in a table: longer ones are cut in the middle."""
 
 
+NARROW = 24
+"""Characters in which a text can still be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table. A column's title begins with ``<`` where it is text, on the left, and with ``>`` where it is figures."""
@@ -60,7 +64,18 @@ def _rich(table: Table, rows: Sequence[Sequence[str]]) -> None:
         drawn.add_column(Text(column[1:]), justify="right" if figures else "left", no_wrap=figures, overflow="fold")
     for row in rows:
         drawn.add_row(*map(Text, row))
-    Console(file=sys.stdout, highlight=False).print(drawn)
+    # Figures are never cut: where a terminal has no room for a table, it wraps the lines itself.
+    width = max(Console(file=sys.stdout).width, _needed(table, rows))
+    Console(file=sys.stdout, highlight=False, width=width).print(drawn)
+
+
+def _needed(table: Table, rows: Sequence[Sequence[str]]) -> int:
+    """The columns that a table takes at least: figures whole, and text in no less than ``NARROW``."""
+    titles = [title[1:] for title in table.columns]
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    return sum(
+        width if column[0] == ">" else min(width, NARROW) for column, width in zip(table.columns, widths, strict=True)
+    ) + 2 * len(widths)
 
 
 def as_json(document: dict[str, object]) -> None:

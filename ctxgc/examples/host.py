@@ -65,7 +65,7 @@ class Host:
         passed = sum(line.startswith(b"PASS ") for line in outcome.output.splitlines())
         checks: list[Verifier] = [exit_status(outcome.status)]
         if outcome.status == 0:
-            checks.append(number_equals(passed, near=" passed, "))
+            checks.append(number_equals(passed, near="passed"))
         ended = "pass" if outcome.status == 0 else f"fail with exit status {outcome.status}"
         self._post(f"the tests in {path} {ended}", kept, [self.ledger.verify(kept, check) for check in checks])
         return outcome.output.decode("utf-8", "replace")

@@ -6,6 +6,7 @@ Rule: a number counts only where it stands by itself: parts of versions, address
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
@@ -39,20 +40,46 @@ def exact(value: int | float | str | Decimal) -> Decimal:
 
 
 def find(content: bytes, value: Decimal, near: str) -> tuple[tuple[int, int] | None, str]:
-    """The first line that holds ``near`` and a number equal to ``value``; else None and what was found instead."""
+    """The first line that holds ``near`` and, nearest to it, a number equal to ``value``; else None and what was found.
+
+    Where two numbers are equally near, both must be.
+    """
     seen: list[str] = []
     lines = 0
     for first, last in _lines(content, wording.to_bytes(near)):
         lines += 1
-        for number in numbers(content[first:last]):
-            if _same(number, value):
-                return (first, last), ""
-            if len(seen) <= _SHOWN:
-                seen.append(number)
+        found = _nearest(wording.to_text(content[first:last]), near)
+        same = [_same(number, value) for number in found]
+        if same and (all(same) if near else any(same)):
+            return (first, last), ""
+        seen += found[: _SHOWN + 1 - len(seen)]
     if not lines:
         return None, "there is no such line" if near else "it is empty"
     more = ", ..." if len(seen) > _SHOWN else ""
     return None, f"it has {', '.join(seen[:_SHOWN])}{more}" if seen else "it has no number"
+
+
+def _nearest(line: str, near: str) -> list[str]:
+    """The numbers of a line that are nearest to the word it was chosen for; all of them where there is no such word."""
+    found = [(at.start(1), at.end(1), at[1]) for at in _NUMBER.finditer(line) if at[1] and len(at[1]) <= _LONGEST]
+    places = [at.span() for at in re.finditer(re.escape(near), line)] if near else []
+    if not places:
+        return [number for *_, number in found]
+    starts, ends = [start for start, _ in places], [end for _, end in places]
+    gaps = [(_gap(first, last, starts, ends), number) for first, last, number in found]
+    least = min((gap for gap, _ in gaps if gap is not None), default=None)
+    return [number for gap, number in gaps if gap is not None and gap == least]
+
+
+def _gap(first: int, last: int, starts: list[int], ends: list[int]) -> int | None:
+    """Characters between a number and the nearest place of the word; None for a number within it."""
+    behind = bisect_left(starts, last)  # the first place that begins behind the number
+    before = bisect_right(ends, first) - 1  # the last one that ends before it
+    if behind - before > 1:
+        return None
+    gaps = [starts[behind] - last] if behind < len(starts) else []
+    gaps += [first - ends[before]] if before >= 0 else []
+    return min(gaps, default=None)
 
 
 def _same(number: str, value: Decimal) -> bool:

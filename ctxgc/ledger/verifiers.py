@@ -102,7 +102,10 @@ def reads_back() -> Check:
 
 
 def quotes(text: str) -> Check:
-    """``text`` stands in the voucher: byte for byte, else with any run of white space taken for any other."""
+    """``text`` stands in the voucher: byte for byte, else with any run of white space taken for any other.
+
+    It must not begin or end within a word or a number: ``0 failed`` does not stand in ``10 failed``.
+    """
 
     def look(voucher: Voucher) -> Span | None:
         found = _quoting.find(voucher.content, text)
@@ -118,8 +121,8 @@ def number_equals(value: int | float | str | Decimal, near: str = "") -> Check:
 
     ``1,234,567.5`` is one number; so are numbers grouped by apostrophes, underscores and narrow or fixed spaces, and
     ``1e3``. ``1.2.3``, ``0x1f``, ``3f2a`` and ``EUR1,234`` hold none. A unit behind a number is not looked at. Where a
-    line holds several numbers any of them will do, so let ``near`` say enough. A float means the shortest decimal that
-    reads back as it.
+    line holds several numbers, the one nearest to ``near`` counts: in ``12 passed, 3 failed`` that is 3 for ``failed``.
+    Without ``near`` any number will do. A float means the shortest decimal that reads back as it.
     Raises ``ValueError`` for a ``value`` that is no finite number.
     """
     expected = _numbers.exact(value)

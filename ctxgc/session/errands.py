@@ -16,7 +16,7 @@ from ctxgc.core.authority import postable
 from ctxgc.core.block import Kind
 from ctxgc.core.compaction import Item, Summary
 from ctxgc.core.record import Original
-from ctxgc.errors import CtxgcError
+from ctxgc.errors import CtxgcError, NotVerified
 from ctxgc.store import StoreError
 
 if TYPE_CHECKING:
@@ -91,7 +91,10 @@ class Writing:
         if original.kind is not Kind.TOOL_RESULT or not item.stands or postable(item, original):
             return item
         voucher = ledger.vault.store(ref=f"{self.ref}/{original.handle}", content=original.text, kind="tool_result")
-        fact = ledger.post(item.text, [ledger.verify(voucher, quotes(item.quote))], of=claim)
+        try:
+            fact = ledger.post(item.text, [ledger.verify(voucher, quotes(item.quote))], of=claim)
+        except NotVerified:  # the quote begins or ends within a word: it stays a claim
+            return item
         return structs.replace(item, fact=fact.id)
 
 

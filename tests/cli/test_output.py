@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from ctxgc.cli._output import Table, printable, shorten, show, when
+from ctxgc.cli._output import NARROW, Table, _needed, printable, shorten, show, when
 
 from .conftest import child
 
@@ -93,3 +93,8 @@ def test_a_reader_that_leaves_is_no_failure_and_any_other_error_of_the_output_is
     assert (process.returncode, err) == (
         (0, b"") if error == "BrokenPipeError" else (4, b"ctxgc: cannot write the output: told so\n")
     )
+
+
+def test_a_table_is_as_wide_as_its_figures_and_its_text_may_be_wrapped() -> None:
+    rows = [["a" * 60, "1,234,567"], ["b", "7"]]
+    assert _needed(Table("t", ("<name", ">tokens"), rows), rows) == NARROW + len("1,234,567") + 4

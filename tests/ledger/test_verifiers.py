@@ -50,7 +50,7 @@ def test_a_quote_is_found_byte_for_byte_and_else_with_other_white_space():
     text = "one  two\nthree two three"
     assert seen(quotes("two three"), text) == b"two three"
     assert seen(quotes("one two"), text) == b"one  two"
-    assert seen(quotes(" wo\n three t"), text.replace("two", "wo", 1)) == b"wo\nthree t"
+    assert seen(quotes(" two\n three t"), "one two\nthree t wo") == b"two\nthree t"
 
 
 @pytest.mark.parametrize("text", ["two one", "onetwo", "One two", "", "  \n"])
@@ -59,11 +59,51 @@ def test_other_words_are_no_quote(text: str):
 
 
 def test_a_quote_may_hold_lone_surrogates_and_the_line_says_what_was_looked_for():
-    assert seen(quotes("a\udc80b"), "xa\udc80b") == "a\udc80b".encode("utf-8", "surrogatepass")
+    assert seen(quotes("a\udc80b"), "x a\udc80b") == "a\udc80b".encode("utf-8", "surrogatepass")
     assert "'never said'" in refused(quotes("never\nsaid"), "something else")
 
 
-@given(st.text("ab \n\t", max_size=40), st.integers(0, 40), st.integers(0, 40))
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("0 failed", "12 passed, 10 failed"), ("5 failed", "1.5 failed"), ("5 failed", "1,5 failed"),
+        ("ran 12", "ran 120 tests"), ("ran 1", "ran 1.5 s"), ("ran 1", "ran 1,024"), ("port", "report"),
+        ("ran", "rank_a"),
+    ],
+)  # fmt: skip
+def test_a_quote_does_not_begin_or_end_within_a_word_or_a_number(quote: str, text: str):
+    assert "expected" in refused(quotes(quote), text)
+    assert seen(quotes(quote), f"{text}; {quote}.") == quote.encode()
+
+
+@pytest.mark.parametrize("quote", ["測試", "failed: 0", "0 failed", "(0 failed)", "x.y"])
+def test_a_quote_may_stand_between_marks_and_in_texts_without_spaces(quote: str):
+    assert seen(quotes(quote), f"通過{quote}完") == quote.encode() if not quote.isascii() else True
+    assert seen(quotes(quote), f"[{quote}], {quote}.") == quote.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "number"),
+    [
+        ("12 passed, 0 skipped, 3 failed", "failed", 3), ("failed: 3, passed: 12", "failed", 3),
+        ("failed=3, errors=0", "errors", 0), ("port = 5433  # was 5432", "port", 5433),
+        ("| passed | 12 |", "passed", 12),
+        ("line 3: 7", "line 3", 7), ("a: 1\nb: 2\na: 3", "a", 3),
+    ],
+)  # fmt: skip
+def test_of_several_numbers_on_a_line_the_nearest_counts(text: str, near: str, number: int):
+    assert seen(number_equals(number, near), text)
+    assert "expected" in refused(number_equals(number + 100, near), text)
+
+
+def test_a_number_farther_away_is_not_the_one() -> None:
+    """The negative control of the nearest: on the same line stands what was asked for, of something else."""
+    assert "it has 3" in refused(number_equals(0, "failed"), "12 passed, 0 skipped, 3 failed")
+    assert "expected" in refused(number_equals(12, "passed"), "12 passed 13")
+    assert seen(number_equals(0), "12 passed, 0 skipped, 3 failed")
+
+
+@given(st.text("äß \n\t", max_size=40), st.integers(0, 40), st.integers(0, 40))
 def test_any_part_of_a_text_with_other_white_space_is_found(text: str, first: int, last: int):
     part = " ".join(text[first:last].split())
     if part:
