@@ -130,8 +130,9 @@ def _results(paths: Sequence[Path], plan: Plan, jobs: int) -> Iterator[tuple[Pat
         try:
             for future in as_completed(waiting):
                 yield waiting[future], future.result()
-        finally:
+        except BaseException:  # nobody waits for the rest; else it is waited for, so that the pool's thread has ended
             pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _compared(case: Case, source: str, runs: tuple[Run, ...]) -> Compared:
