@@ -47,7 +47,11 @@ SMALLEST = 400
 
 @dataclass(slots=True)
 class Compacting:
-    """Prepares the compactions of one session. ``faults`` are why one could not be made."""
+    """Prepares the compactions of one session, on these ``terms`` (None: there are none).
+
+    ``balance`` gives the ledger's opening balance for a history, counted by a counter, and how far in the ledger's log
+    it goes; ``listed`` all facts that stand.
+    """
 
     state: State
     kit: Kit

@@ -40,12 +40,13 @@ def asked(store: Any, **changes: Any) -> tuple[Long, Scripted, Writing]:
     """A conversation that is about to be compacted, and the errand to ask about it."""
     model = Scripted()
     talk = long(store, summariser=Summariser(model, "small", 32_000), **changes)
-    while True:
+    for _ in range(200):
         talk.one()
         if errands := talk.session.errands():
             (found,) = errands
             assert isinstance(found, Writing)
             return talk, model, found
+    raise AssertionError("nobody was asked")
 
 
 def says(**fields: list[tuple[str, int, str]]) -> Answer:
