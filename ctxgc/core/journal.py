@@ -178,6 +178,8 @@ class Settlement(Entry, frozen=True, tag="settlement", kw_only=True):
     """How a call ended: ``ok``, ``partial`` (the upstream broke off), ``aborted`` (the client left) or ``error``.
 
     ``estimated`` is what we counted for the input, before calibration; ``reply`` the sha256 of the reply as it came.
+    In seconds: ``first_byte`` and ``first_token`` (0: none came) and the whole ``duration`` from when it was sent, and
+    the ``overhead`` that ctxgc itself took before that.
     """
 
     call: bytes
@@ -190,6 +192,8 @@ class Settlement(Entry, frozen=True, tag="settlement", kw_only=True):
     headers: dict[str, str] = msgspec.field(default_factory=dict)
     first_byte: float = 0.0
     duration: float = 0.0
+    first_token: float = 0.0
+    overhead: float = 0.0
 
 
 class Recall(Entry, frozen=True, tag="recall", kw_only=True):
@@ -237,6 +241,13 @@ class Bypass(Entry, frozen=True, tag="bypass", kw_only=True):
     plain: bool = False
 
 
+class Pin(Entry, frozen=True, tag="pin", kw_only=True):
+    """The host pinned a cell, so that it is never collected, or let go of it again (``pinned`` is False)."""
+
+    cell: int
+    pinned: bool = True
+
+
 class Gap(Entry, frozen=True, tag="gap", kw_only=True):
     """Calls whose entries could not be stored: how many, since when, and why."""
 
@@ -253,7 +264,7 @@ class Recovery(Entry, frozen=True, tag="recovery", kw_only=True):
 
 SessionEntry = (
     Open | Allocation | Collection | Marking | Settlement | Recall | Insertion | Bypass | Gap | Recovery
-    | Compaction | Milestone | Summary
+    | Pin | Compaction | Milestone | Summary
 )  # fmt: skip
 AnyEntry = SessionEntry | AnyBooking
 

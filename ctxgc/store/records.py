@@ -16,6 +16,7 @@ KINDS = frozenset(
         "settlement",
         "recall",
         "insertion",
+        "pin",
         "milestone",
         "summary",
         "compaction",
