@@ -19,6 +19,7 @@ from ctxgc.core.state import State
 from ctxgc.errors import ConfigError, LedgerError
 from ctxgc.session import Kit
 from ctxgc.session.kit import Summariser
+from ctxgc.session.timing import Timer, Untimed
 from ctxgc.session.watching import Watch
 from ctxgc.store import Store
 from ctxgc.tokens import Price, PriceTable, TokenDataUnavailable
@@ -45,6 +46,7 @@ def make_kit(
     summariser: Summariser | None = None,
     ledger: Callable[[bytes], Ledger] | None = None,
     milestones: Sequence[Watch] = (),
+    timer: Timer | None = None,
 ) -> Kit:
     """A kit for chat completions with the real clock, random ids and the price table's prices."""
     return Kit(
@@ -62,6 +64,7 @@ def make_kit(
         summariser=summariser,
         ledger=ledger,
         milestones=tuple(milestones),
+        timer=timer or Untimed(),
     )
 
 

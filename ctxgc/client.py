@@ -16,7 +16,7 @@ from ctxgc.assemble import make_kit
 from ctxgc.background import Background
 from ctxgc.core.policy import Policy
 from ctxgc.errors import UnknownHandle
-from ctxgc.library import encode, finish, ledger_of, outgoing, request_body, settle, summariser_from
+from ctxgc.library import Observe, encode, finish, ledger_of, outgoing, request_body, settle, summariser_from
 from ctxgc.session import Prepared, Session, Sessions, drain
 from ctxgc.session.errands import Access
 from ctxgc.store import Store, open_store
@@ -37,30 +37,25 @@ def wrap(
     tags: Mapping[str, str] | None = None,
     ledger: str | Ledger | None = None,
     summariser: str | Asker | None = "session",
+    observe: Observe = lambda _state, _entry: None,
 ) -> Client:
     """A copy of an OpenAI client (``OpenAI``, ``AsyncOpenAI`` or alike) whose completions are measured and collected.
 
     Conversations are told apart by the histories that are sent. Copies made by ``copy`` and ``with_options`` are
     wrapped too; ``parse`` and other helpers that do not call ``create`` go around ctxgc. The copy has an attribute
     ``ctxgc`` with ``recall(handle)``, ``milestone(name)`` and ``flush()``. ``store``, ``policies``, ``tags`` and
-    ``ledger`` are as for ``open_session``, and so is ``summariser``; by default it is each conversation's own model,
-    asked where the client asks it, but not through the client. Raises ``TypeError`` for what has no
-    ``chat.completions.create``, ``StoreError``, ``PolicyError``.
+    ``ledger`` are as for ``open_session``, and so are ``observe`` and ``summariser``; by default the latter is each
+    conversation's own model, asked where the client asks it, but not through the client. Raises ``TypeError`` for what
+    has no ``chat.completions.create``, ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import from_config
 
     if not callable(getattr(client, "copy", None)) or not hasattr(getattr(client, "chat", None), "completions"):
         raise TypeError(f"{type(client).__name__} is not an OpenAI client: it has no chat.completions")
     opened = open_store(store) if isinstance(store, str) else store
-    books = ledger_of(opened, ledger)
-    kit = make_kit(
-        opened,
-        from_config(policies) if isinstance(policies, str) else policies,
-        tags,
-        summariser=summariser_from(summariser),
-        ledger=(lambda _key: books) if books else None,
-    )
-    sessions = Sessions(kit)
+    books, own = ledger_of(opened, ledger), from_config(policies) if isinstance(policies, str) else policies
+    shared = (lambda _key: books) if books else None
+    sessions = Sessions(make_kit(opened, own, tags, observe, summariser=summariser_from(summariser), ledger=shared))
     base, key = getattr(client, "base_url", ""), getattr(client, "api_key", "")
     calls = _Calls(sessions, Access(str(base), key if isinstance(key, str) else ""))
     wrapped = _wrapped(client.copy(), calls)  # type: ignore[attr-defined]

@@ -23,6 +23,8 @@ _PACER = Pacer()
 PREFIX = "CTXGC_"
 PROJECT_FILE = "ctxgc.toml"
 
+_TOML = ("policies", "tags", "allowed_hosts", "milestones", "metrics_exclude")
+
 
 class Config(BaseModel):
     """Every setting: in ``ctxgc.toml`` a top-level key, in the environment ``CTXGC_`` and its name in capitals."""
@@ -100,6 +102,16 @@ class Config(BaseModel):
     allowed_hosts: Annotated[
         tuple[str, ...], Field(description="Host headers to accept besides localhost and the address listened on")
     ] = ()
+    page: Annotated[bool, Field(description="Serve the profiler page at /ctxgc/")] = True
+    page_port: Annotated[int, Field(ge=0, le=65535, description="Port for the profiler page; 0: the proxy's own")] = 0
+    metrics_exclude: Annotated[tuple[str, ...], Field(description="Metrics not to expose, by name")] = ()
+    metrics_sources: Annotated[bool, Field(description="Whether metrics tell sources (tools) apart")] = True
+    otel: Annotated[
+        Literal["auto", "always", "never", "off"],
+        Field(
+            description="OpenTelemetry: off, or spans; with usage always, never, or (auto) if the caller does not trace"
+        ),
+    ] = "off"
     body_limit: Annotated[int, Field(gt=0, description="Largest request body, in bytes, after decompression")] = (
         64 * 1024 * 1024
     )
@@ -187,7 +199,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, object]:
     for name, value in environ.items():
         if name.startswith(PREFIX):
             key = name.removeprefix(PREFIX).lower()
-            found[key] = _value(name, value) if key in ("policies", "tags", "allowed_hosts", "milestones") else value
+            found[key] = _value(name, value) if key in _TOML else value
     return found
 
 

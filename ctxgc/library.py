@@ -20,7 +20,7 @@ import msgspec
 from ctxgc.assemble import make_kit, summariser_of
 from ctxgc.background import Background
 from ctxgc.core.bookings import Period
-from ctxgc.core.journal import Settlement
+from ctxgc.core.journal import AnyEntry, Settlement
 from ctxgc.core.policy import Policy
 from ctxgc.core.spans import elements, find
 from ctxgc.core.state import State
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 OWN = "own"
 """The model that an application's own summariser is asked for: it knows better."""
 
+Observe = Callable[[State, AnyEntry], None]
+"""Who is told every journal entry, with the state after it: figures, or tracing."""
 Messages = Sequence[Any]
 """Messages as the application has them: dictionaries, or the objects that its client library returns."""
 
@@ -189,6 +191,7 @@ def open_session(
     tags: Mapping[str, str] | None = None,
     ledger: str | Ledger | None = None,
     summariser: str | Asker | None = None,
+    observe: Observe = lambda _state, _entry: None,
 ) -> Conversation:
     """Open a conversation. With a ``name`` and a ``store`` on disk it goes on where it was, also after a crash.
 
@@ -196,21 +199,17 @@ def open_session(
     ``tags`` maps patterns of tool names to sources: their results are tagged ``retrieval:<source>``.
     ``ledger`` is an open ledger, or the name of one in the store: it is consulted at every turn, and what is posted
     there is told to the model. ``summariser`` is a model as litellm names it, or a callable: it has a part in the
-    records of spans that are compacted; without one, they hold what code can tell.
+    records of spans that are compacted; without one, they hold what code can tell. ``observe`` is told every journal
+    entry: ``ctxgc.telemetry.otel.start("auto").observe`` makes spans of them.
     Raises ``StoreError``, ``PolicyError``.
     """
     from ctxgc.policies import from_config
     from ctxgc.session.identity import Identity, scope_of
 
     opened = open_store(store) if isinstance(store, str) else store
-    books = ledger_of(opened, ledger)
-    kit = make_kit(
-        opened,
-        from_config(policies) if isinstance(policies, str) else policies,
-        tags,
-        summariser=summariser_from(summariser),
-        ledger=(lambda _key: books) if books else None,
-    )
+    books, own = ledger_of(opened, ledger), from_config(policies) if isinstance(policies, str) else policies
+    shared = (lambda _key: books) if books else None
+    kit = make_kit(opened, own, tags, observe, summariser=summariser_from(summariser), ledger=shared)
     key = scope_of(b"in process", Identity(name or uuid4().hex))
     return Conversation(_reopened(key, kit), opened, model, owns_store=isinstance(store, str), ledger=books)
 

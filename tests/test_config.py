@@ -207,3 +207,29 @@ def test_the_pacers_settings_come_from_every_source(project, user):
 def test_a_pacer_that_makes_no_sense_is_refused(project, user, text):
     write(project / "ctxgc.toml", text)
     assert refusal(environ=user, folder=project).startswith(f"{text.split()[0]} (from ")
+
+
+# The page and what is watched
+
+
+def test_the_page_and_the_metrics_have_their_settings(project, user):
+    config = load({}, user, project).config
+    assert (config.page, config.page_port) == (True, 0)
+    assert (config.metrics_exclude, config.metrics_sources, config.otel) == ((), True, "off")
+
+
+def test_they_are_set_like_any_other(project, user):
+    write(project / "ctxgc.toml", 'page = false\npage_port = 8788\nmetrics_exclude = ["ctxgc_store_bytes"]\n')
+    environ = {**user, "CTXGC_METRICS_SOURCES": "false", "CTXGC_OTEL": "auto"}
+    config = load({}, environ, project).config
+    assert (config.page, config.page_port, config.metrics_exclude) == (False, 8788, ("ctxgc_store_bytes",))
+    assert (config.metrics_sources, config.otel) == (False, "auto")
+    listed = load({}, {**user, "CTXGC_METRICS_EXCLUDE": '["a", "b"]'}, project).config
+    assert listed.metrics_exclude == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("page_port", 65536), ("page_port", -1), ("otel", "sometimes"), ("page", "perhaps")]
+)
+def test_what_they_cannot_be_is_said(project, user, name, value):
+    assert name in refusal(flags={name: value}, environ=user, folder=project)

@@ -17,7 +17,7 @@ LAYERS = {
     2: ("ledger", "summarise", "session*", "recognise", "lab", "telemetry"),
     3: (
         *("", "__main__", "assemble", "background", "library", "client", "proxy", "web", "config", "cli", "demo"),
-        *("examples", "mcp_server"),
+        *("examples", "mcp_server", "tui"),
     ),
 }
 CORE_MAY_USE = {*sys.stdlib_module_names, "msgspec", "rapidfuzz", "regex", "ctxgc"}

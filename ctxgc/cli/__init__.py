@@ -17,6 +17,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "demo": ("demo", "See it work: a scripted 60-turn session, through the real proxy. No API key."),
         "proxy": ("proxy", "Stand between an agent and its model API."),
+        "page": ("page", "Serve the profiler page over a store, in the browser."),
+        "top": ("top", "Watch a session's context as it grows, in the terminal."),
         "profile": ("profile", "Say where the tokens of a transcript or session went."),
         "replay": ("replay", "Compare policies on recorded transcripts: cost and survival."),
         "sessions": ("sessions", "List the sessions in the store."),
@@ -25,6 +27,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "explain": ("explain", "Say of each cell of a request why it was sent as it was."),
         "diff": ("diff", "Show what the agent sent against what the model got."),
         "ledger": ("ledger", "Keep the books: facts, each with the original that bears it out."),
+        "statusline": ("statusline", "Print one line about a session, for agents that show one."),
+        "dashboards": ("dashboards", "Export the Grafana dashboards and Prometheus rules."),
         "mcp": ("mcp", "Serve recall and search to an agent over MCP."),
         "audit": ("audit", "Verify, show or export what was stored."),
         "config": ("config", "Show the configuration in force, and where each value came from."),
@@ -83,11 +87,13 @@ def cli() -> None:
 def main() -> None:
     """The entry point of the ``ctxgc`` script."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="ctxgc", standalone_mode=False)
         sys.stdout.flush()
         raise SystemExit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
         raise SystemExit(130) from None
+    except click.UsageError as error:
+        raise SystemExit(_misused(error)) from None
     except click.ClickException as error:
         error.show()
         raise SystemExit(error.exit_code) from None
@@ -99,6 +105,18 @@ def main() -> None:
         raise SystemExit(4) from None
     except Exception as error:
         raise SystemExit(_explain(error)) from None
+
+
+def _misused(error: click.UsageError) -> int:
+    """Say what is wrong with a command's arguments in one line, and what says more; the exit code."""
+    from ctxgc.cli._output import printable
+
+    if type(error).__name__ == "NoArgsIsHelpError":  # nothing is wrong but that nothing was asked for
+        error.show()
+    else:
+        asked = error.ctx.command_path if error.ctx else "ctxgc"
+        click.echo(printable(f"ctxgc: {error.format_message().rstrip('.')}; see {asked} --help"), err=True)
+    return error.exit_code
 
 
 def _left() -> int:

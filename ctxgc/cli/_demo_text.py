@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ctxgc.cli._output import Table, say, show
@@ -35,8 +36,8 @@ TRIGGERS = {
 }
 
 
-def print_report(report: Report, *, kept: bool) -> None:
-    """Print all of it; ``kept`` says whether its store still exists."""
+def print_report(report: Report, *, kept: bool, paged: bool = False) -> None:
+    """Print all of it; ``kept`` says whether its store still exists, ``paged`` that the page over it follows."""
     say(f"A coding session of {report.without.requests} requests, played twice: straight to a scripted model,")
     say(f"and through ctxgc with the policy {report.policy}. As the answers are scripted, this shows")
     say("what is sent and billed, and not how well a model works with it.")
@@ -49,18 +50,20 @@ def print_report(report: Report, *, kept: bool) -> None:
         say(line)
     say()
     say("Where to look next:")
-    for line in following(report, kept=kept):
+    for line in islice(following(report, kept=kept), int(paged), None):  # the first one leads to the page
         say(f"  {line}")
 
 
 def following(report: Report, *, kept: bool) -> Iterator[str]:
     """Commands to go on with, most of them for the store if it was kept."""
     if not kept:
+        yield "ctxgc demo --page                                 see what leaks, and what was collected, in the browser"
         yield "ctxgc demo --keep                                 keep the store, to look into it"
         yield "ctxgc proxy --upstream https://api.openai.com/v1  put it before an agent of yours"
         yield "ctxgc profile transcript.jsonl                    where did the tokens of a transcript go?"
         return
     store, url = report.store, shlex.quote(report.store.url)
+    yield f"ctxgc page {store.session[:12]} --store {url}"
     yield f"ctxgc profile --session {store.session[:12]} --store {url}"
     yield f"ctxgc gc-log --store {url}"
     yield f"ctxgc audit verify --store {url}"

@@ -21,6 +21,7 @@ from ctxgc.core.journal import (
     Marking,
     Open,
     Pace,
+    Pin,
     Recall,
     Recovery,
     Settlement,
@@ -58,6 +59,8 @@ def describe(entry: AnyEntry, state: State, numbers: Mapping[bytes, int]) -> str
             return _summary(entry)
         case Milestone():
             return f"the host declares done: {shorten(entry.name, _SITE)}"
+        case Pin():
+            return f"the host {'pins' if entry.pinned else 'unpins'} {_site(state, entry.cell)}"
         case Bypass():
             return f"{_call(entry.call, numbers)} went on unchanged ({entry.size:,} bytes): {entry.reason}"
         case Gap():

@@ -82,13 +82,13 @@ def _only(found: list[SessionRow], prefix: str) -> SessionRow:
     raise InputError(f"{len(found)} sessions begin with {prefix!r} ({some}, ...): give more digits")
 
 
-def journal(store: Store, key: bytes) -> Iterator[tuple[Stored, AnyEntry]]:
-    """A session's entries, each as stored and decoded. Raises ``InputError`` for one that cannot be read."""
+def journal(store: Store, key: bytes, start: int = 0) -> Iterator[tuple[Stored, AnyEntry]]:
+    """A session's entries from ``start`` on, each as stored and decoded. Raises ``InputError`` for one unreadable."""
     from msgspec import MsgspecError
 
     from ctxgc.core.journal import decode
 
-    for stored in store.entries(key):
+    for stored in store.entries(key, start):
         try:
             yield stored, decode(stored.body)
         except MsgspecError as error:

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     Range = tuple[int, int | None]
 
 
-class _Dashed(Lines):
-    """A range of lines, also as pointers into vouchers are written: ``1-20``."""
-
-    name = "A-B"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Range:
-        """From ``1-20``, or any form that `ctxgc recall` takes."""
-        text = str(value)
-        return super().convert(text if text.startswith("-") else text.replace("-", ":", 1), param, ctx)
-
-
 @click.command()
 @click.option("--all", "all_", is_flag=True, help="Also those that were superseded, and by what.")
 @ledger_options("facts")
@@ -108,7 +97,7 @@ def query(chosen: Chosen, text: str, budget: int) -> None:
 
 @click.command()
 @click.argument("name", metavar="ID")
-@click.option("--lines", type=_Dashed(), help="These lines of a voucher, counted from 1: 1-20, 10-, :20 or 10.")
+@click.option("--lines", type=Lines(), help="These lines of a voucher, counted from 1: 1-20, 10-, :20 or 10.")
 @ledger_options("show")
 def show(chosen: Chosen, name: str, lines: Range | None) -> None:
     """Show a fact (F3), a claim (C1), a period (P2), or a voucher (its handle) in full.

@@ -14,7 +14,8 @@ are tokens.
   ``sent_total``, ``fresh``, ``fresh_sent``, ``prefix``, ``prefix_sent`` (shared with an earlier request: cacheable);
 - ``schemas[]``: ``name``, ``tokens``, ``requests``, ``token_turns``, ``calls`` (0: never called), ``ours`` (the recall
   tool);
-- ``suspects[]``: ``rule``, ``subject``, ``figure`` (token-turns), ``share`` (of all sent), ``sentence``, ``action``;
+- ``suspects[]``: ``rule``, ``subject``, ``figure`` (token-turns), ``share`` (of all sent), ``sentence``, ``action``,
+  ``setting`` (what of it is a line or table for ``ctxgc.toml``; empty: nothing);
 - ``cost``: null without a price, else input in USD: ``received_cached``, ``received_uncached``, ``sent_cached``,
   ``sent_uncached``, and ``unpriced`` (requests that are not in it);
 - ``reported``: null, or what the provider reported: ``calls``, ``uncached``, ``cached``, ``written``, ``output``,

@@ -127,6 +127,8 @@ def _suspects(profile: Profile, top: int) -> None:
     say("Leak suspects" if profile.suspects else "No leak suspects")
     for number, suspect in enumerate(islice(profile.suspects, top), 1):
         say(f"  {number}. {printable(suspect.sentence)} {suspect.action}")
+        for line in suspect.setting.splitlines():
+            say(f"       {line}")
 
 
 def _title(what: str, count: int, top: int) -> str:

@@ -200,10 +200,9 @@ def _proved(text: bytes, digest: bytes) -> None:
 @store_option
 def export(folder: Path, store: str | None) -> None:
     """Write everything into a new FOLDER that anyone can verify with one file of standard Python."""
-    from ctxgc.store import verify_bundle
     from ctxgc.store.export import export_bundle
 
     with opened(store) as found:
         export_bundle(found, folder)
-    say(f"wrote {folder}; to verify it without ctxgc installed:")
-    say(f"  python {verify_bundle.__file__} {folder}")
+    say(f"wrote {folder}; to verify it, where ctxgc is not installed with a copy of that one module:")
+    say(f"  python -m ctxgc.store.verify_bundle {folder}")

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--model", metavar="NAME", default="gpt-5", show_default=True, help="Count and price as this model.")
 @click.option("--keep", is_flag=True, help="Keep the store, and say where it is.")
+@click.option("--page", is_flag=True, help="Then serve the profiler page over its store, until Ctrl-C.")
 @click.option("--json", "json_", is_flag=True, help="One JSON document (schema ctxgc.demo/1).")
-def command(model: str, keep: bool, json_: bool) -> None:
+def command(model: str, keep: bool, page: bool, json_: bool) -> None:
     """See it work: a scripted 60-turn coding session, through the real proxy. No API key.
 
     A scripted model answers on this machine. The session is played straight to it and then through ctxgc; the model
@@ -29,18 +30,37 @@ def command(model: str, keep: bool, json_: bool) -> None:
     \b
     Examples:
       ctxgc demo
+      ctxgc demo --page                      and look at it in the browser
       ctxgc demo --keep                      then look into its store
       ctxgc demo --model claude-sonnet-4-5   at another model's prices
     """
     from ctxgc.cli._demo_json import document
     from ctxgc.cli._demo_text import print_report
 
+    if page and json_:
+        raise click.UsageError("give --page or --json, not both")
     with _folder(keep) as folder:
         report = _report(model, folder)
-    if json_:
-        as_json(document(report, kept=keep))
-    else:
-        print_report(report, kept=keep)
+        if json_:
+            as_json(document(report, kept=keep))
+            return
+        print_report(report, kept=keep, paged=page)
+        if page:
+            _serve(report)
+
+
+def _serve(report: Report) -> None:
+    """The page over the demo's store, opened on what leaks in its session."""
+    from ctxgc.cli._serving import say_page, until_stopped
+    from ctxgc.web.frames import Terms
+    from ctxgc.web.serving import serve_page
+    from ctxgc.web.token import link
+
+    def ready(base: str, token: str) -> None:
+        say_page(link(base, token, report.store.session, "suspects"))
+        click.echo("open it in a browser; stop with Ctrl-C", err=True)
+
+    until_stopped(serve_page(Terms(url=report.store.url), "127.0.0.1", 0, ready))
 
 
 @contextmanager

@@ -38,6 +38,9 @@ def command(session: str, turn: int, full: bool, json_: bool, store: str | None)
       ctxgc diff 3fa2
       ctxgc diff 3fa2 12 --full
       ctxgc diff 3fa2 -2 --json
+
+    \b
+    Exit codes: 0 ok, 2 usage, 4 no such session, request or store.
     """
     from ctxgc.lab.differences import difference
 

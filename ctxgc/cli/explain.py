@@ -37,6 +37,9 @@ def command(session: str, turn: int, cell: int | None, policy: str | None, json_
       ctxgc explain 3fa2
       ctxgc explain 3fa2 12 --cell 31
       ctxgc explain 3fa2 -1 --policy aggressive --json
+
+    \b
+    Exit codes: 0 ok, 2 usage, 3 an unknown policy, 4 no such session, request, cell or store.
     """
     from ctxgc.assemble import prices
     from ctxgc.lab.explained import explained

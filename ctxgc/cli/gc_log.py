@@ -40,6 +40,9 @@ def command(session: str | None, all_: bool, eden: bool, json_: bool, store: str
       ctxgc gc-log
       ctxgc gc-log 3fa2 --eden
       ctxgc gc-log --all --json | jq '.sessions[].net'
+
+    \b
+    Exit codes: 0 ok, 2 usage, 4 no such session or store.
     """
     if session and all_:
         raise click.UsageError("give SESSION or --all, not both")
@@ -80,9 +83,9 @@ def _read(store: Store, rows: Sequence[SessionRow]) -> Logs:
 def _lines(key: bytes, log: GcLog, eden: bool) -> Iterator[str]:
     yield f"session {key.hex()[:SHORT]}: {many(log.requests, 'request')}"
     hidden = [made for made in log.made if made.generation == "eden"]
-    shown = [(made.turn, tuple(_made(made))) for made in log.made if eden or made.generation != "eden"]
-    shown += [(note.turn, (_note(note),)) for note in log.notes]
-    for _, lines in sorted(shown, key=lambda one: one[0]):  # what belongs to a request stands before what followed it
+    shown = [(made.turn, made.at, tuple(_made(made))) for made in log.made if eden or made.generation != "eden"]
+    shown += [(note.turn, note.at, (_note(note),)) for note in log.notes]
+    for *_, lines in sorted(shown, key=lambda one: one[:2]):  # by request, and within one as it happened
         yield from lines
     if hidden and not eden:
         cells, before, after = (sum(getattr(one, name) for one in hidden) for name in ("cells", "before", "after"))

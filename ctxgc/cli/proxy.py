@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Coroutine
-
 import click
 
 
@@ -29,26 +26,20 @@ def command(**flags: object) -> None:
     Settings come from flags, CTXGC_* variables, ./ctxgc.toml and the user's config.toml, in this order; see
     `ctxgc config show --origin`.
     """
+    from ctxgc.cli._serving import until_stopped
     from ctxgc.config import load
     from ctxgc.policies import from_config
     from ctxgc.proxy.server import serve
 
     config = load(flags).config
     policies = from_config(config.policy, config.policies)
-    if _run(serve(config, policies, _announce)) == signal.SIGINT:
-        raise click.Abort
+    until_stopped(serve(config, policies, _announce))
 
 
-def _announce(base: str) -> None:
+def _announce(base: str, page: str) -> None:
+    from ctxgc.cli._serving import say_page
+
     click.echo(f"ctxgc listens on {base}; point the agent there: OPENAI_BASE_URL={base}/v1", err=True)
     click.echo(f"metrics: {base}/metrics; stop with Ctrl-C", err=True)
-
-
-def _run(work: Coroutine[None, None, int]) -> int:
-    try:
-        import uvloop
-    except ModuleNotFoundError:
-        import asyncio
-
-        return asyncio.run(work)
-    return uvloop.run(work)
+    if page:
+        say_page(page)

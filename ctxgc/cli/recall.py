@@ -13,8 +13,8 @@ from ctxgc.cli._ledgers import find_voucher
 if TYPE_CHECKING:
     from ctxgc.store import Store
 
-_LINES = re.compile(r"(\d+)?(:)?(\d+)?\Z")
-_FORMS = "give 10:20, 10: (to the end), :20 (from the start) or 10"
+_LINES = re.compile(r"(\d+)?([:-])?(\d+)?\Z")
+_FORMS = "give 10:20 or 10-20, 10: (to the end), :20 (from the start) or 10"
 
 
 class Lines(click.ParamType[tuple[int, int | None]]):
@@ -25,9 +25,9 @@ class Lines(click.ParamType[tuple[int, int | None]]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int | None]:
-        """From ``10:20``, ``10:``, ``:20`` or ``10``."""
+        """From ``10:20``, ``10:``, ``:20`` or ``10``; pointers into vouchers have ``-`` for the colon."""
         found = _LINES.match(str(value))
-        if found is None or not (found[1] or found[3]):
+        if found is None or not (found[1] or (found[3] and found[2] == ":")):
             self.fail(f"{value!r} is no range of lines: {_FORMS}", param, ctx)
         first = int(found[1] or 1)
         last = int(found[3]) if found[3] else None if found[2] else first
@@ -38,7 +38,7 @@ class Lines(click.ParamType[tuple[int, int | None]]):
 
 @click.command()
 @click.argument("handle")
-@click.option("--lines", type=Lines(), help="Only these lines, counted from 1: 10:20, 10:, :20 or 10.")
+@click.option("--lines", type=Lines(), help="Only these lines, counted from 1: 10:20, 10-20, 10:, :20 or 10.")
 @store_option
 def command(handle: str, lines: tuple[int, int | None] | None, store: str | None) -> None:
     """Read back what a stub stands for: the exact bytes, on stdout.
@@ -50,6 +50,9 @@ def command(handle: str, lines: tuple[int, int | None] | None, store: str | None
     Examples:
       ctxgc recall k3v7qzsx2mhd4ayb
       ctxgc recall '[ctxgc:k3v7qzsx2mhd4ayb lines 41-960 of 1000 not shown]' --lines 41:80
+
+    \b
+    Exit codes: 0 ok, 2 usage, 4 no such content or store.
     """
     from ctxgc.session.originals import lines as cut
     from ctxgc.session.reading import END, bare

@@ -64,9 +64,10 @@ def _line(store: Store, row: SessionRow) -> _Line:
     entries = [entry for _, entry in journal(store, row.key)]
     state, head = fold(entries), newest(entries)
     first, last = (entries[0].at, entries[-1].at) if entries else (row.opened / 1000, row.opened / 1000)
-    tokens = [state.tokens(head.head, head.toolset, sent=sent) if head else 0 for sent in (False, True)]
+    received = state.tokens(head.head, head.toolset, sent=False) if head else 0
+    sent = state.tokens(head.head, head.toolset, sent=True, offered=head.offered) if head else 0
     model = head.model if head else ""
-    return _Line(row.key.hex(), first, last, model, state.calls, len(entries), *tokens)
+    return _Line(row.key.hex(), first, last, model, state.calls, len(entries), received, sent)
 
 
 def _document(line: _Line) -> dict[str, object]:

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 from ctxgc.core._booking_rules import CLAIM, refusal, shown
 from ctxgc.core._matters import Matters
-from ctxgc.core.bookings import AnyBooking, Artifact, Fact, Period, Restoration, Supersession
+from ctxgc.core.bookings import (
+    AnyBooking,
+    Artifact,
+    Fact,
+    Period,
+    Reconciliation,
+    Restoration,
+    Supersession,
+)
 from ctxgc.errors import LedgerError
 
 CURRENT, SUPERSEDED = "current", "superseded"
@@ -39,7 +47,7 @@ class Books:
 
     ``length`` is how many entries were taken, and so the position of the next one. ``facts`` holds claims too, in the
     order of posting. ``superseded_by`` has the facts that are not current: by which one, or ``""`` if withdrawn.
-    ``posted_at`` has the position of each fact's entry.
+    ``posted_at`` has the position of each fact's entry, ``reconciled`` is the newest reconciliation.
 
     Facts that overturned one another are about one matter, and at most one of them is current. A restored fact
     supersedes the one at the end of its matter, whether that is current or withdrawn.
@@ -52,6 +60,7 @@ class Books:
         self.superseded_by: dict[str, str] = {}
         self.periods: list[Period] = []
         self.posted_at: dict[str, int] = {}
+        self.reconciled: Reconciliation | None = None
         self._verified: dict[str, Fact] = {}
         self._unverified: dict[str, Fact] = {}
         self._claims = 0
@@ -82,6 +91,8 @@ class Books:
                 self._restore(entry)
             case Period():
                 self.periods.append(entry)
+            case Reconciliation():
+                self.reconciled = entry
         self.length += 1
 
     def current(self) -> list[Fact]:

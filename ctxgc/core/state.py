@@ -25,6 +25,7 @@ from ctxgc.core.journal import (
     Open,
     Overwritten,
     Pace,
+    Pin,
     Recall,
     Recovery,
     Settlement,
@@ -91,6 +92,8 @@ class State(History):
                 self._insert(entry)
             case Compaction():
                 self._compact(entry)
+            case Pin():
+                self._pin(entry)
             case Milestone():
                 self.milestones.append(entry)
                 self.marked += 1
@@ -162,19 +165,10 @@ class State(History):
         number, kind = len(self.cells), Kind(new.block)
         self.cells.append(
             Cell(
-                number,
-                kind,
-                new.tag,
-                new.site,
-                new.tokens,
-                new.tokens,
-                turn,
-                new.pinned,
-                new.content,
-                new.exact,
+                number, kind, new.tag, new.site, new.tokens, new.tokens, turn, new.pinned, new.content, new.exact,
                 new.fixed,
             )
-        )
+        )  # fmt: skip
         self.owners.append(node)
         if kind is Kind.TOOL_CALL:
             self.call_sites[node, new.call_id] = number
@@ -257,6 +251,12 @@ class State(History):
             self.records[cells[0]] = entry.record
         self.marked += 1
         self._retally(entry.upto)
+
+    def _pin(self, entry: Pin) -> None:
+        if not 0 <= entry.cell < len(self.cells):
+            raise ValueError("a pin names a cell that was never journalled")
+        self.cells[entry.cell] = replace(self.cells[entry.cell], pinned=entry.pinned)
+        self.marked += 1  # what is planned by now has not heard of it
 
     def _take_back(self) -> None:
         """Nothing is sent in another form any more; handles still lead to what they stood for."""

@@ -17,7 +17,8 @@ from ctxgc.demo.model import ScriptedModel
 from ctxgc.demo.scenario import coding_session
 from ctxgc.demo.script import Scenario
 from ctxgc.policies import from_config
-from ctxgc.proxy.server import listen, running
+from ctxgc.proxy.server import running
+from ctxgc.web.serving import listen
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,164 +7,138 @@ number of requests below its node, never from going through a history again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ctxgc.core.block import Kind
 from ctxgc.core.compaction import Compaction
 from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Insertion, NewNode, Settlement
-from ctxgc.core.nodes import Tally, add
+from ctxgc.core.nodes import add
 from ctxgc.core.own import Inserted
 from ctxgc.core.state import State
-from ctxgc.lab.compactions import parts
+from ctxgc.lab.churn import Churning
+from ctxgc.lab.index import Index
+from ctxgc.lab.requests import Carried as Carried
+from ctxgc.lab.requests import Request as Request
 from ctxgc.lab.sends import Sends
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request, numbered from 1. All figures are tokens; ``received`` is as it came, ``sent`` as it left, per tag.
-
-    ``fresh`` is what no earlier request carried. ``prefix`` is what it shares, from its first byte on, with an earlier
-    request of the same model and tool list: the longest that a prefix cache can hold. A request that ctxgc sent once
-    more, for what the model recalled, was received from nobody: it came with nothing. A record that stands for a span,
-    and news of the ledger, came with nothing either, and are fresh in what is sent.
-    """
-
-    number: int
-    call: bytes
-    at: float
-    model: str
-    head: int
-    toolset: int
-    continues: bool
-    received: Tally
-    sent: Tally
-    fresh: int
-    fresh_sent: int
-    prefix: int
-    prefix_sent: int
-    offered: bool = False
-
-    @property
-    def total(self) -> int:
-        """All its tokens as it came."""
-        return sum(self.received.values())
-
-    @property
-    def total_sent(self) -> int:
-        """All its tokens as it left."""
-        return sum(self.sent.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """The whole session. By cell id: ``times`` is in how many requests it came, ``sends`` with how many it was sent,
-    and ``sent_turns`` the tokens sent for it.
-
-    ``answers`` pairs each tool call with its result; ``settled`` are the settlements that report usage; ``bypassed``
-    counts the requests that went on unread, by reason.
-    """
-
-    state: State
-    requests: tuple[Request, ...]
-    times: tuple[int, ...]
-    sends: tuple[int, ...]
-    sent_turns: tuple[int, ...]
-    answers: tuple[tuple[int, int], ...]
-    settled: tuple[Settlement, ...]
-    bypassed: Mapping[str, int]
-
-    def newest(self) -> Request | None:
-        """The newest request of the main history: helper calls and openings, which continue nothing, only if alone."""
-        main = (request for request in reversed(self.requests) if request.continues)
-        return next(main, self.requests[-1] if self.requests else None)
-
-    def resident(self) -> frozenset[int]:
-        """The cells that the newest request carries."""
-        newest = self.newest()
-        if newest is None:
-            return frozenset()
-        cells = {cell for part in parts(self.state, newest.head) if not part.out for cell in part.cells}
-        offer = self.state.node(newest.head).offer if newest.offered else -1
-        cells.update((self.state.own.offers[offer].cell,) if offer >= 0 else ())
-        return frozenset(cells.union(self.state.toolset(newest.toolset).cells))
+Charge = Callable[[str], tuple[int, int]]
+"""From a model's name to what a token costs that is read from its cache, and one that is written to it, in any unit of
+which an amount is a whole number: sums of such do not depend on their order."""
 
 
 def carried(entries: Iterable[AnyEntry]) -> Carried:
     """Walk a journal. Raises ``ValueError`` for entries that do not fit together."""
-    walk = _Walk()
+    walk = Walk()
     for entry in entries:
         walk.take(entry)
     return walk.end()
 
 
 @dataclass(slots=True)
-class _Walk:
-    """The walk under way. A request is only booked when the next begins: its collection comes after its allocation."""
+class Walk:
+    """A walk under way. A request is only booked when the next begins: its collection comes after its allocation.
+
+    ``before`` and ``after`` are for who applies the entries to ``state`` himself, since others look at it, too. What
+    ``end`` gives is right whenever the newest request is whole; the walk may go on after it.
+    """
 
     state: State = field(default_factory=State)
+    charge: Charge = lambda _: (0, 0)
     requests: list[Request] = field(default_factory=list)
     answers: list[tuple[int, int]] = field(default_factory=list)
     settled: list[Settlement] = field(default_factory=list)
     bypassed: Counter[str] = field(default_factory=Counter)
+    index: Index = field(default_factory=Index)
+    policies: set[str] = field(default_factory=set)
+    sends: Sends = field(default_factory=Sends)
+    churning: Churning = field(default_factory=Churning)
     _begun: tuple[Allocation, int] | None = None
-    _record: int = 0
-    _sends: Sends = field(default_factory=Sends)
+    _record: tuple[int, ...] = ()
+    _changed: bool = False
+    _resized: list[tuple[int, int]] = field(default_factory=list)
+    _cells: int = 0
     _behind: Counter[int] = field(default_factory=Counter)
     _calls: list[Mapping[str, int]] = field(default_factory=list)
     _came_before: dict[tuple[str, int], set[int]] = field(default_factory=dict)
     _seen: dict[tuple[str, int], set[int]] = field(default_factory=dict)
 
     def take(self, entry: AnyEntry) -> None:
+        """Apply an entry, and count it. Raises ``ValueError`` for one that does not fit what came before it."""
+        self.before(entry)
+        self.state.apply(entry)
+        self.after(entry)
+
+    def before(self, entry: AnyEntry) -> None:
+        """What is to be done before the state takes an entry."""
+        self._cells = len(self.state.cells)
         if isinstance(entry, Allocation):
-            self._book()
+            self.book()
             self._begun = (entry, len(self.state.nodes))
-            self._record = 0
-        elif (isinstance(entry, Collection) and self._old(entry)) or isinstance(entry, Compaction):
-            self._sends.settle(self.state)
+            self._record, self._changed = (), False
+        elif isinstance(entry, Collection):
+            self._collecting(entry)
+        elif isinstance(entry, Compaction):
+            self.sends.settle(self.state)
         elif isinstance(entry, Insertion) or (isinstance(entry, Bypass) and entry.plain):
             if not self._news(entry):
-                self._book()
-            self._sends.settle(self.state)
-        self.state.apply(entry)
+                self.book()
+            self.sends.settle(self.state)
+
+    def after(self, entry: AnyEntry) -> None:
+        """What is to be done after it."""
         if isinstance(entry, Allocation):
             self._pair(entry)
+            self._came(() if entry.offer is None else (self.state.own.offers[-1].cell,))
         elif isinstance(entry, Collection):
-            self._forget(self._old(entry))
+            self._collected(entry)
         elif isinstance(entry, Compaction):
             self._forget({entry.upto})
-            self._record = sum(cell.tokens for cell in entry.cells)
+            self._changed, self._record = True, tuple(range(self._cells, len(self.state.cells)))
+            self._came(self._record)
+        elif isinstance(entry, Insertion):
+            self._came(range(self._cells, len(self.state.cells)))
         elif isinstance(entry, Settlement) and entry.usage is not None:
             self.settled.append(entry)
         elif isinstance(entry, Bypass):
             self.bypassed[entry.reason] += 1
 
     def end(self) -> Carried:
-        self._book()
-        self._sends.settle(self.state)
-        cells = range(len(self.state.cells))
+        """All that was carried so far."""
+        self.book()
+        self.sends.settle(self.state)
         return Carried(
             self.state,
             tuple(self.requests),
-            tuple(self._sends.times[cell] for cell in cells),
-            tuple(self._sends.sends[cell] for cell in cells),
-            tuple(self._sends.sent_turns[cell] for cell in cells),
+            tuple(self.sends.times),
+            tuple(self.sends.sends),
+            tuple(self.sends.sent_turns),
             tuple(self.answers),
             tuple(self.settled),
             dict(self.bypassed),
+            tuple(self.sends.spent),
+            self.index,
+            frozenset(self.policies),
+            self.churning.churn(),
         )
 
-    def _book(self) -> None:
+    def book(self) -> None:
         """The request that was begun, as it left."""
         if self._begun is None:
             return
         (entry, first), self._begun = self._begun, None
-        self._sends.count(self.state, entry)
+        read, write = self.charge(entry.model)
+        self.sends.count(self.state, entry, read)
         node, tools = self.state.node(entry.head), self.state.toolset(entry.toolset)
-        cells = [self.state.cells[cell] for node in self.state.nodes[first:] for cell in node.cells]
-        schemas = sum(cell.tokens for cell in entry.schemas or ())
-        begins = entry.offer.cell.tokens if entry.offer else 0
-        prefix, prefix_sent = self._prefix(entry)
+        cells = [cell for node in self.state.nodes[first:] for cell in node.cells]
+        prefix, prefix_sent = self._prefix(entry)  # before what is ours is taken for sent
+        ours = [*self._record, *self._unsent(entry)]
+        if entry.schemas is not None:
+            ours += tools.cells
+        if entry.offer is not None:
+            ours.append(self.state.own.offers[-1].cell)
+        self._paid_first((*cells, *ours), write - read)
+        known = self.state.cells
         self.requests.append(
             Request(
                 number=len(self.requests) + 1,
@@ -176,27 +150,62 @@ class _Walk:
                 continues=entry.continues,
                 received={} if entry.again else add(node.received, tools.tally.items()),
                 sent=add(self.state.sent(entry.head), self.state.tools(entry).items()),
-                fresh=schemas + sum(cell.tokens for cell in cells),
-                fresh_sent=schemas + begins + self._record + self._unsent(entry) + sum(cell.sent for cell in cells),
+                fresh=sum(cell.tokens for cell in entry.schemas or ()) + sum(known[cell].tokens for cell in cells),
+                fresh_sent=sum(known[cell].sent for cell in (*cells, *ours)),
                 prefix=0 if entry.again else prefix,
                 prefix_sent=prefix_sent,
                 offered=entry.offered,
+                again=entry.again,
+                changed=self._changed,
             )
         )
+        new = [known[cell] for cell in cells]
+        self.churning.take(entry, new, self.requests[-1].total_sent, collected=self._changed)
+
+    def _paid_first(self, cells: Iterable[int], price: int) -> None:
+        """What is sent for the first time is written to the cache and not read."""
+        if price:
+            self.sends.grow(len(self.state.cells))
+            for cell in cells:
+                self.sends.spent[cell] += price * self.state.cells[cell].sent
+
+    def _came(self, ours: Iterable[int]) -> None:
+        """Note the new cells, and which of them are ours."""
+        self.sends.ours += ours
+        number = len(self.requests) + (self._begun is not None)
+        self.index.take(self.state.cells[self._cells :], number)
+
+    def _collecting(self, entry: Collection) -> None:
+        """What was sent until now was sent as it was: of cells that are edited, note what that is."""
+        cells = {edit.cell for edit in entry.edits}
+        self._resized = []
+        if not self._old(entry):
+            return
+        if self.sends.bears(self.state, cells):
+            self._resized = [(cell, self.state.cells[cell].sent) for cell in sorted(cells)]
+        else:
+            self.sends.settle(self.state)
+
+    def _collected(self, entry: Collection) -> None:
+        self.policies.update(edit.policy for edit in entry.edits)
+        if self._resized:
+            cells = [cell for cell, _ in self._resized]
+            self.sends.change(self.state, cells, [sent - self.state.cells[cell].sent for cell, sent in self._resized])
+        old = self._old(entry)
+        self._changed = self._changed or bool(old)
+        self._forget(old)
 
     def _news(self, entry: AnyEntry) -> bool:
         """Whether an entry has something leave with the request that was begun."""
         told = isinstance(entry, Insertion) and entry.told >= 0
         return told and self._begun is not None and self._begun[0].call == getattr(entry, "call", None)
 
-    def _unsent(self, entry: Allocation) -> int:
-        """The tokens of what stands of ours where the new part begins and ends, and was not sent yet."""
-        fresh = 0
-        for node in {entry.parent, entry.head}:
+    def _unsent(self, entry: Allocation) -> Iterator[int]:
+        """What stands of ours where the new part begins and ends, and was not sent yet."""
+        for node in {entry.parent, entry.head} if self.state.own.inserted else ():
             behind = self.state.own.behind(node)
-            fresh += self._tokens(behind[self._behind[node] :])
+            yield from (cell for each in behind[self._behind[node] :] for cell in each.cells)
             self._behind[node] = len(behind)
-        return fresh
 
     def _tokens(self, inserted: Iterable[Inserted]) -> int:
         return sum(self.state.cells[cell].sent for each in inserted for cell in each.cells)

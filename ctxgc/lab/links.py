@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxgc.core.compaction import Compaction
-from ctxgc.core.journal import Allocation, Bypass, Collection, Edge, Insertion, Marking
+from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Edge, Insertion, Marking
 from ctxgc.core.state import State
 from ctxgc.lab.moments import Moment
 
@@ -29,19 +29,22 @@ class Reference:
 
 class Links:
     """See the module. ``edited`` gives the request and the generation of each cell's newest edit, and ``compacted``,
-    by the node that a span ends with, the newest request that compacted it and the handle of its record."""
+    by the node that a span ends with, the newest request that compacted it and the handle of its record. ``numbers``
+    are the requests by call. What comes later is told with ``take``."""
 
-    def __init__(self, moment: Moment) -> None:
+    def __init__(self, moment: Moment | None = None) -> None:
         self.edited: dict[int, tuple[int, str]] = {}
         self.compacted: dict[int, tuple[int, str]] = {}
-        self._arrived: list[int] = []
+        self.numbers: dict[bytes, int] = {}
+        self.arrivals: list[int] = []
         self._into: dict[int, list[Edge]] = defaultdict(list)
         self._out: dict[int, list[Edge]] = defaultdict(list)
-        self._take(moment)
+        for entry in (*moment.before, *moment.own) if moment else ():
+            self.take(entry)
 
     def arrived(self, cell: int) -> int:
         """The number of the request that brought a cell, with which it was made, or in whose reply it was recalled."""
-        return self._arrived[cell]
+        return self.arrivals[cell]
 
     def into(self, state: State, cell: int) -> tuple[Reference, ...]:
         """The references to a cell, oldest first."""
@@ -51,29 +54,29 @@ class Links:
         """The references that a cell makes, oldest first."""
         return tuple(self._reference(state, edge, edge.target) for edge in self._out.get(cell, ()))
 
-    def _take(self, moment: Moment) -> None:
-        numbers: dict[bytes, int] = {}
-        for entry in (*moment.before, *moment.own):
-            match entry:
-                case Allocation():
-                    numbers[entry.call] = len(numbers) + 1
-                    cells = len(entry.schemas or ()) + (entry.offer is not None)
-                    cells += sum(len(node.cells) for node in entry.nodes)
-                    self._arrived += [len(numbers)] * cells  # cells are numbered as they come
-                case Insertion() | Compaction():
-                    number = numbers.get(entry.call, len(numbers))
-                    self._arrived += [number] * len(entry.cells)
-                    if isinstance(entry, Compaction):
-                        self.compacted[entry.upto] = number, entry.handle
-                case Collection():
-                    made = numbers.get(entry.call, len(numbers)), entry.generation
-                    self.edited.update((edit.cell, made) for edit in entry.edits)
-                case Marking():
-                    self._refer(entry.edges)
-                case Bypass(plain=True):
-                    self.edited.clear()
-                case _:
-                    pass
+    def take(self, entry: AnyEntry) -> None:
+        """The next entry of the journal."""
+        numbers = self.numbers
+        match entry:
+            case Allocation():
+                numbers[entry.call] = len(numbers) + 1
+                cells = len(entry.schemas or ()) + (entry.offer is not None)
+                cells += sum(len(node.cells) for node in entry.nodes)
+                self.arrivals += [len(numbers)] * cells  # cells are numbered as they come
+            case Insertion() | Compaction():
+                number = numbers.get(entry.call, len(numbers))
+                self.arrivals += [number] * len(entry.cells)
+                if isinstance(entry, Compaction):
+                    self.compacted[entry.upto] = number, entry.handle
+            case Collection():
+                made = numbers.get(entry.call, len(numbers)), entry.generation
+                self.edited.update((edit.cell, made) for edit in entry.edits)
+            case Marking():
+                self._refer(entry.edges)
+            case Bypass(plain=True):
+                self.edited.clear()
+            case _:
+                pass
 
     def _refer(self, edges: Sequence[Edge]) -> None:
         for edge in edges:

@@ -9,14 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ctxgc.core.block import Kind
 from ctxgc.core.heap import Cell
 from ctxgc.core.journal import AnyEntry
 from ctxgc.lab.carried import Carried, Request, carried
 from ctxgc.lab.costs import Cost, PriceOf, Reported, cost_of, reported_of
 from ctxgc.lab.suspects import Schema, Suspect, suspects
-from ctxgc.session.changes import TAG as NEWS
-from ctxgc.session.compacting import TAG as RECORD
 from ctxgc.session.reading import TOOL_NAME
 from ctxgc.session.recalling import TAG as RECALL
 
@@ -50,7 +47,8 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Profile:
     """A profile. Rows are in order of what they sent, the largest first; ``exact`` is whether tokens were counted
-    with the model's own tokenizer, or else estimated; ``cost`` is None where no model has a price."""
+    with the model's own tokenizer, or else estimated; ``cost`` is None where no model has a price. ``stacks`` are rows
+    of cells that share a tag and a site, with the tag; like all rows they sum to the total."""
 
     name: str
     models: tuple[str, ...]
@@ -64,6 +62,7 @@ class Profile:
     cost: Cost | None
     reported: Reported | None
     bypassed: Mapping[str, int]
+    stacks: tuple[tuple[str, Row], ...] = ()
 
 
 def profile(
@@ -76,21 +75,26 @@ def profile(
     hold. Raises ``ValueError`` for entries that do not fit together."""
     found = carried(entries)
     rows = _Rows(found)
-    schemas = _schemas(found, last_calls)
+    schemas = schemas_of(found, last_calls)
     return Profile(
         name=name,
         models=tuple(dict.fromkeys(request.model for request in found.requests)),
         exact=all(cell.exact for cell in found.state.cells),
         total=rows.row("total", found.state.cells),
         tags=rows.by(lambda cell: cell.tag),
-        sites=rows.by(lambda cell: TOOL_NAME if cell.tag == RECALL else cell.site),
+        sites=rows.by(_site),
         requests=found.requests,
         schemas=schemas,
         suspects=suspects(found, schemas),
         cost=cost_of(found.requests, price_of),
         reported=reported_of(found.settled, price_of),
         bypassed=found.bypassed,
+        stacks=rows.stacks(),
     )
+
+
+def _site(cell: Cell) -> str:
+    return TOOL_NAME if cell.tag == RECALL else cell.site
 
 
 class _Rows:
@@ -105,6 +109,14 @@ class _Rows:
             self._partners[result].append(call)
         edits = found.state.edits.values()
         self._pointers = Counter(edit.of for edit in edits if edit.of is not None and edit.cell in self._resident)
+
+    def stacks(self) -> tuple[tuple[str, Row], ...]:
+        """A row for each site of each tag, behind the tag."""
+        groups: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+        for cell in self._carried.state.cells:
+            groups[cell.tag, _site(cell)].append(cell)
+        rows = ((tag, self.row(site, cells)) for (tag, site), cells in groups.items())
+        return tuple(sorted(rows, key=lambda one: (-one[1].sent_turns, one[0], one[1].name)))
 
     def by(self, key: Callable[[Cell], str]) -> tuple[Row, ...]:
         """A row for each group of cells."""
@@ -134,26 +146,21 @@ class _Rows:
         return sum(self._carried.state.cells[cell].sent for cell in cells)
 
 
-def _schemas(found: Carried, last_calls: Sequence[str]) -> tuple[Schema, ...]:
-    """The tools on offer by name, the newest schema's tokens first of all."""
-    calls = Counter(last_calls)
-    for cell in found.state.cells:
-        if cell.kind is Kind.TOOL_CALL and cell.tag not in (RECORD, NEWS):  # in which nobody called anything
-            calls[cell.site.partition("(")[0]] += 1
-    groups: dict[str, list[Cell]] = defaultdict(list)
-    for cell in found.state.cells:
-        if cell.kind is Kind.TOOL_SCHEMA:
-            groups[cell.site].append(cell)
+def schemas_of(found: Carried, last_calls: Sequence[str] = ()) -> tuple[Schema, ...]:
+    """The tools on offer by name, the newest schema's tokens first of all. ``last_calls`` are as for ``profile``."""
+    calls = Counter(found.index.calls)
+    calls.update(last_calls)
     ours = {offer.cell for offer in found.state.own.offers}
+    cells = found.state.cells
     schemas = [
         Schema(
             name,
-            cells[-1].tokens or cells[-1].sent,
-            sum(found.sends[cell.id] for cell in cells),
-            sum(found.sent_turns[cell.id] for cell in cells),
+            cells[numbers[-1]].tokens or cells[numbers[-1]].sent,
+            sum(found.sends[cell] for cell in numbers),
+            sum(found.sent_turns[cell] for cell in numbers),
             calls[name],
-            cells[-1].id in ours,
+            numbers[-1] in ours,
         )
-        for name, cells in groups.items()
+        for name, numbers in found.index.schemas.items()
     ]
     return tuple(sorted(schemas, key=lambda schema: (-schema.token_turns, schema.name)))

@@ -96,7 +96,15 @@ def from_config(policy: str, tables: Sequence[Mapping[str, object]] = ()) -> tup
     name, parameters = wanted[0]
     if len(wanted) == 1 and _means_preset(name):
         return build(_overridden(name, parameters)) if parameters else preset(name)
-    return build([{"name": name, **parameters} for name, parameters in wanted])
+    return build([_alone(name, parameters) for name, parameters in wanted])
+
+
+def _alone(name: str, parameters: Mapping[str, object]) -> _Table:
+    """The table of one policy among several. Raises ``PolicyError`` for what only a preset can be asked."""
+    if name in _PRESETS and (name not in names() or any("." in key for key in parameters)):
+        own = ",".join(str(table["name"]) for table in _PRESETS[name]) or "nothing"
+        raise PolicyError(f"{name!r} is a preset and stands alone: name its policies instead ({own})")
+    return {"name": name, **parameters}
 
 
 def _means_preset(name: str) -> bool:
@@ -124,7 +132,8 @@ def _value(name: str, setting: str, value: str) -> object:
     try:
         found = tomllib.loads(f"value = {value}")
     except (ValueError, RecursionError) as error:  # digits without end and the like are no TOMLDecodeError
-        raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: {error}") from None
+        why = error if "=" in setting else "it has no ="
+        raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: {why}") from None
     if len(found) > 1:
         raise PolicyError(f"policy {name!r}: {setting!r} is not parameter=value: it has several lines")
     return found["value"]

@@ -16,10 +16,10 @@ from ctxgc.proxy.headers import to_client, to_upstream
 from ctxgc.proxy.relay import arriving
 from ctxgc.proxy.upstream import Upstream
 from ctxgc.telemetry import Figures
+from ctxgc.web.doors import REFUSAL, Hosts
 
-LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 OWN_PATHS = ("/metrics", "/healthz")
-OWN_FOLDER = "/ctxgc/"
+OWN_FOLDER = "/ctxgc"
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
@@ -33,7 +33,7 @@ class Proxy:
         self._chat = chat
         self._own = own
         self._figures = figures
-        self._hosts = frozenset(map(_bracketed, (*LOCAL_NAMES, *hosts)))
+        self._hosts = Hosts(hosts)
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,14 +51,14 @@ class Proxy:
             await self._unreachable(exchange, error)
 
     async def _route(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._known_host(exchange.headers.get("host", "")):
-            await exchange.refuse(421, "unknown_host", "this proxy does not answer to that Host; see allowed_hosts")
+        if not self._hosts.known(exchange.headers.get("host", "")):
+            await exchange.refuse(421, "unknown_host", REFUSAL)
         elif not exchange.path.startswith("/"):  # it would be read as a part of the upstream's address
             await exchange.refuse(400, "bad_target", "the request's target must be a path")
         elif exchange.headers.get("upgrade", "").lower() == "websocket":
             plain = [(b"connection", b"upgrade"), (b"upgrade", b"HTTP/1.1")]
             await exchange.refuse(426, "no_websocket", "use plain HTTP: WebSockets are not relayed", plain)
-        elif exchange.path in OWN_PATHS or exchange.path.startswith(OWN_FOLDER):
+        elif exchange.path in OWN_PATHS or exchange.path == OWN_FOLDER or exchange.path.startswith(f"{OWN_FOLDER}/"):
             await self._own(scope, receive, send)
         elif exchange.method == "POST" and exchange.path.endswith("/chat/completions"):
             await self._chat(exchange)
@@ -87,14 +87,3 @@ class Proxy:
             return
         kind = type(error).__name__
         await exchange.refuse(502, "upstream_unreachable", f"the upstream did not answer: {kind}")
-
-    def _known_host(self, host: str) -> bool:
-        name = host.lower()
-        if name.rpartition(":")[2].isdigit():
-            name = name.rpartition(":")[0]
-        return name in self._hosts
-
-
-def _bracketed(host: str) -> str:
-    """A host as it stands in a Host header."""
-    return f"[{host}]".lower() if ":" in host and not host.startswith("[") else host.lower()

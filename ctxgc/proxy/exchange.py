@@ -34,6 +34,8 @@ class Exchange:
         self.raw_headers: Raw = list(scope["headers"])
         self.headers = lower(self.raw_headers)
         self.started = False
+        self.status = 0
+        """The status of the answer; 0 before it has begun."""
         self.ours: Raw = []
         """Headers of our own that the answer carries."""
         self._receive = receive
@@ -59,7 +61,7 @@ class Exchange:
 
     async def start(self, status: int, headers: Raw) -> None:
         """Send the head of the answer."""
-        self.started = True
+        self.started, self.status = True, status
         await self._send({"type": "http.response.start", "status": status, "headers": [*headers, *self.ours]})
 
     async def write(self, chunk: bytes) -> None:

@@ -1,6 +1,7 @@
-"""ctxgc's own paths: health, metrics, and a list of sessions. Off the hot path, so with starlette.
+"""ctxgc's own paths: health, metrics, a list of sessions, and the profiler page. Off the hot path, so with starlette.
 
-Rule: only what holds no content is shown here: counts, hashes and times. What changes anything is no simple request.
+Rule: only what holds no content is shown here: counts, hashes and times (the page has a token for the rest). What
+changes anything is no simple request.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route, Router
+from starlette.types import ASGIApp
 
 from ctxgc.session import Session, Sessions
 from ctxgc.telemetry import Figures
@@ -26,8 +28,8 @@ Milestone = Callable[[Session, str], Awaitable[str]]
 """Ends a period of a session under a name; says why not (empty: it is done)."""
 
 
-def make_own(sessions: Sessions, figures: Figures, milestone: Milestone) -> Starlette:
-    """The application that answers ctxgc's own paths."""
+def make_own(sessions: Sessions, figures: Figures, milestone: Milestone, page: ASGIApp) -> Starlette:
+    """The application that answers ctxgc's own paths; ``page`` answers all that is left below ``/ctxgc``."""
 
     async def healthz(request: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -51,7 +53,7 @@ def make_own(sessions: Sessions, figures: Figures, milestone: Milestone) -> Star
             return JSONResponse({"error": {"message": fault, "type": "ctxgc_period_open"}}, 409)
         return JSONResponse({"schema": "ctxgc.milestone/1", "session": session.key.hex(), "milestone": name})
 
-    return Starlette(
+    app = Starlette(
         exception_handlers={HTTPException: _refused},
         routes=[
             Route("/healthz", healthz),
@@ -60,6 +62,8 @@ def make_own(sessions: Sessions, figures: Figures, milestone: Milestone) -> Star
             Route("/ctxgc/sessions/{session}/milestone", reached, methods=["POST"]),
         ],
     )
+    app.router.default = Router([Mount("/ctxgc", page)])  # a route like the others would take their refusals
+    return app
 
 
 async def _name(request: Request) -> str:

@@ -29,8 +29,8 @@ Release = Callable[["Relayed"], Awaitable[None]]
 class Relayed:
     """What came of it: the reply as read, its bytes, and whether the upstream finished it.
 
-    ``first_byte`` is when its first byte came, by ``perf_counter``; 0 if none did. ``plain`` are its bytes as they read
-    where they came compressed, and else the same.
+    ``first_byte`` is when its first byte came, by ``perf_counter``, and ``first_token`` when the first did of what the
+    model wrote; 0 if none did. ``plain`` are its bytes as they read where they came compressed, and else the same.
     """
 
     reply: Reply
@@ -38,6 +38,7 @@ class Relayed:
     whole: bool
     first_byte: float
     plain: bytes = b""
+    first_token: float = 0.0
 
 
 async def relay(
@@ -92,7 +93,7 @@ class Copy:
         self._encoding = encoding
         self._parts: list[bytes] = []
         self._size = 0
-        self._first = 0.0
+        self._first = self._token = 0.0
 
     def take(self, chunk: bytes, came: float) -> None:
         """Take a piece that came at that moment, by ``perf_counter``."""
@@ -104,6 +105,8 @@ class Copy:
             self._parts.clear()
         if not self._encoding:
             self._read(chunk)
+            if not self._token and self._reader and self._reader.begun:
+                self._token = came
 
     def plain(self) -> bytes:
         """What came so far, as it reads. Raises ``TooLarge``, ``Undecodable``."""
@@ -127,7 +130,9 @@ class Copy:
             reply = self._reader.finish() if self._reader else Reply(complete=False)
         except Exception:  # as above
             reply = Reply(complete=False)
-        return Relayed(reply, copy, whole, self._first, plain)
+        # What came compressed was read at its end: of when it began, no more is known than its first byte.
+        token = self._first if self._encoding and reply.blocks else self._token
+        return Relayed(reply, copy, whole, self._first, plain, token)
 
 
 class Hold:

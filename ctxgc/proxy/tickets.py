@@ -13,11 +13,13 @@ from ctxgc.proxy.headers import Raw
 from ctxgc.proxy.relay import Copy, Relayed
 from ctxgc.session import Prepared, Session
 from ctxgc.session.recalling import Refused
+from ctxgc.telemetry.otel import UNTRACED, Trail
 
 
 @dataclass(slots=True)
 class Ticket:
-    """A request being answered: what was prepared for it, and what came of it.
+    """A request being answered: what was prepared for it, and what came of it. ``overhead`` are the seconds that we
+    took before it was sent; ``trail`` is told of it for spans.
 
     ``carries`` are the recalls that a further round answers, to be taken back if the provider has ``refused`` it.
     """
@@ -27,6 +29,7 @@ class Ticket:
     original: bytes
     headers: Raw
     overhead: float
+    trail: Trail = UNTRACED
     began: float = field(default_factory=perf_counter)
     status: int = 0
     answer: dict[str, str] = field(default_factory=dict)
@@ -48,7 +51,7 @@ class Ticket:
 
 def settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: float) -> Settlement:
     """How a request ended; ``unanswered`` says it where its answer's end was never relayed."""
-    reply = relayed.reply if relayed else None
+    reply, answered = relayed.reply if relayed else None, ticket.status < 400
     return Settlement(
         at=at,
         call=ticket.prepared.call,
@@ -57,9 +60,16 @@ def settlement(ticket: Ticket, relayed: Relayed | None, unanswered: str, at: flo
         model=(reply.model if reply else "") or ticket.prepared.model,
         usage=reply.usage if reply else None,
         headers=ticket.answer,
-        first_byte=relayed.first_byte - ticket.began if relayed and relayed.first_byte else 0.0,
+        first_byte=_since(ticket, relayed.first_byte) if relayed else 0.0,
         duration=perf_counter() - ticket.began,
+        first_token=_since(ticket, relayed.first_token) if relayed and answered else 0.0,
+        overhead=ticket.overhead,
     )
+
+
+def _since(ticket: Ticket, moment: float) -> float:
+    """The seconds since a request was sent; none for what never came."""
+    return max(moment - ticket.began, 0.0) if moment else 0.0
 
 
 def _outcome(ticket: Ticket, relayed: Relayed | None) -> str:

@@ -26,6 +26,7 @@ from ctxgc.session.offering import NOTHING, Offering, offer
 from ctxgc.session.pacing import paced
 from ctxgc.session.projection import Outgoing, Track
 from ctxgc.session.recognise import Draft, Recognised
+from ctxgc.session.timing import TOKENIZE, Timer, Untimed
 from ctxgc.wire.codec import Body, Codec
 
 _INLINE = 256
@@ -39,6 +40,7 @@ _SECRETS = frozenset(
 )  # fmt: skip
 """Members of a body that gateways take credentials in."""
 _WITHHELD = Piece(withheld=True)
+_UNTIMED = Untimed()
 BINDING = 16 * 1024
 """Characters at either end of a user's text that are read for constraints; what lies between is pasted data."""
 LONG = 32 * 1024
@@ -93,16 +95,12 @@ class Booked:
     news: Insertion | None = None
 
 
-def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, None, Booked]:
-    """Make the entries for a request. Yields between slices of work."""
+def admission(pending: Pending, state: State, codec: Codec, timer: Timer = _UNTIMED) -> Generator[None, None, Booked]:
+    """Make the entries for a request. Yields between slices of work. ``timer`` times the counting."""
     blobs: list[bytes] = [plan.draft.raw for plan in pending.planned]
     before, after = _around(pending.body, blobs)
     toolset, tools, schemas = _toolset(state, pending.body, codec, pending.meter)
-    nodes: list[NewNode] = []
-    for plan in pending.planned:
-        yield from warmed(pending.meter, plan.draft)
-        nodes.append(_node(plan, len(state.nodes) + len(nodes), pending))
-        yield
+    nodes = yield from timer.steps(TOKENIZE, _nodes(pending, len(state.nodes)))
     blobs += (*_variants(pending), *record(pending))
     received, sent = _hashes(pending)
     parent, told = pending.recognised.parent, news(pending, codec)
@@ -130,6 +128,16 @@ def admission(pending: Pending, state: State, codec: Codec) -> Generator[None, N
         again=pending.again,
     )
     return Booked(allocation, tuple(collections(pending)), tuple(blobs), compaction(pending), told)
+
+
+def _nodes(pending: Pending, first: int) -> Generator[None, None, list[NewNode]]:
+    """The new messages with their cells, counted."""
+    nodes: list[NewNode] = []
+    for plan in pending.planned:
+        yield from warmed(pending.meter, plan.draft)
+        nodes.append(_node(plan, first + len(nodes), pending))
+        yield
+    return nodes
 
 
 def _offered(pending: Pending) -> int:

@@ -47,7 +47,7 @@ class Books:
         opening = [] if self.state.opened else [self.line(self._open(pending.at))]
         if isinstance(pending, Unread):
             return [*opening, self._unread(pending)]
-        booked = yield from admission(pending, self.state, self.kit.codec)
+        booked = yield from admission(pending, self.state, self.kit.codec, self.kit.timer)
         lines = [*opening, self._allocation(booked), *self._collections(booked), *self._compaction(booked)]
         return [*lines, self.line(booked.news)] if booked.news else lines
 

@@ -28,6 +28,7 @@ from ctxgc.session.originals import Originals
 from ctxgc.session.pacing import cold, pace_of
 from ctxgc.session.recognise import Recognised
 from ctxgc.session.telling import ROOM, Telling
+from ctxgc.session.timing import MARK, SWEEP
 from ctxgc.session.watching import reached
 from ctxgc.wire.codec import Body
 
@@ -112,7 +113,8 @@ class Cycle:
         messages = [plan.draft.message for plan in pending.planned] if pending else []
         known = dict(enumerate(messages, len(self.state.nodes) - len(messages)))
         try:
-            return (yield from self.marker.take(self.state, known, self.kit.store, self.kit.codec, call, at))
+            taking = self.marker.take(self.state, known, self.kit.store, self.kit.codec, call, at)
+            return (yield from self.kit.timer.steps(MARK, taking))
         except Exception as error:  # fail open: less is known to be in use
             return next(self._new(call, at, [f"not marked: {type(error).__name__}"]), None)
 
@@ -207,7 +209,8 @@ class Cycle:
     ) -> Generator[None, None, Standing]:
         texts = Originals(body, self.kit.codec, self.state)
         toolset, quotable = self.state.heads[head].toolset, self.marker.quotable()
-        return (yield from self.collecting.standing(head, toolset, tariff, quotable, texts, meter.count, fresh))
+        planning = self.collecting.standing(head, toolset, tariff, quotable, texts, meter.count, fresh)
+        return (yield from self.kit.timer.steps(SWEEP, planning))
 
     def _draft(
         self, standing: Standing, body: Body, meter: Meter, tariff: Tariff, fresh: int = 0

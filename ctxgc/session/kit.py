@@ -15,6 +15,7 @@ from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
 from ctxgc.session.admission import Meter
 from ctxgc.session.projection import Track
+from ctxgc.session.timing import Timer, Untimed
 from ctxgc.store import Store
 from ctxgc.wire.codec import Body, Codec
 
@@ -32,7 +33,7 @@ class Kit:
     every entry, with the session's state after it. ``tariff`` gives a model's prices, ``pacer`` decides by them.
     ``recall`` says that histories may offer the recall tool: only where somebody answers its calls. ``summariser``
     has a part in compacting, if there is one, and ``ledger`` gives the ledger of the session with that key.
-    ``milestones`` are what ends a period by itself.
+    ``milestones`` are what ends a period by itself. ``timer`` is told how long the parts of the work take.
     """
 
     store: Store
@@ -49,6 +50,7 @@ class Kit:
     summariser: Summariser | None = None
     ledger: Callable[[bytes], Ledger] | None = None
     milestones: Sequence[Watch] = ()
+    timer: Timer = field(default_factory=Untimed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Rule: a request whose edits break a rule of the format is made again without the
 from __future__ import annotations
 
 from collections import deque
+from contextlib import nullcontext
 from dataclasses import replace
 
 from msgspec import structs
@@ -16,8 +17,10 @@ from ctxgc.core.state import State
 from ctxgc.session.collecting import Collected, changed
 from ctxgc.session.coming import Came
 from ctxgc.session.eden import Planned
+from ctxgc.session.kit import Kit
 from ctxgc.session.projection import Invalid, Outgoing, Track, project
 from ctxgc.session.recognise import Recognised, raw_messages
+from ctxgc.session.timing import REWRITE
 from ctxgc.wire.codec import Codec
 
 Projected = tuple[tuple[Planned, ...], Collected, Outgoing]
@@ -25,11 +28,13 @@ Projected = tuple[tuple[Planned, ...], Collected, Outgoing]
 
 
 def projected(
-    state: State, codec: Codec, came: Came, planned: tuple[Planned, ...], collected: Collected, faults: list[str]
+    state: State, kit: Kit, came: Came, planned: tuple[Planned, ...], collected: Collected, faults: list[str]
 ) -> Projected:
     """What is sent, and by which edits. Raises ``Invalid`` or ``Malformed`` where not even the plain form may be."""
+    codec, changes = kit.codec, collected.edits or collected.compaction
     try:
-        return planned, collected, _made(state, codec, came, planned, collected)
+        with kit.timer.span(REWRITE) if changes else nullcontext():
+            return planned, collected, _made(state, codec, came, planned, collected)
     except (Invalid, Malformed) as error:
         faults.append(f"validator: {error}")
         plain = tuple(replace(plan, edits=()) for plan in planned)

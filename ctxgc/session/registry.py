@@ -16,7 +16,8 @@ from ctxgc.session.admission import begun
 from ctxgc.session.identity import Identity, credential, from_fields, from_headers, scope_of
 from ctxgc.session.kit import Kit, Resumed
 from ctxgc.session.recognise import SLICE, chain_of, raw_messages, scoped
-from ctxgc.session.session import Session, drain
+from ctxgc.session.session import Session
+from ctxgc.session.steps import drain
 from ctxgc.store import StoreError
 
 LIVE = 256

@@ -12,13 +12,12 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from msgspec import structs
 
 from ctxgc.core import stub
 from ctxgc.core.bookings import Period
-from ctxgc.core.journal import Bypass, Recovery, Settlement, decode
+from ctxgc.core.journal import Bypass, Pin, Recovery, Settlement, decode
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
 from ctxgc.session.admission import Pending, model_of
@@ -31,13 +30,13 @@ from ctxgc.session.eden import clean
 from ctxgc.session.errands import Closing, Errand, Ran
 from ctxgc.session.kit import Kit, Prepared, Resumed
 from ctxgc.session.pacing import tariff_for
+from ctxgc.session.pinning import pinnable
 from ctxgc.session.projecting import keep, projected, unpointed
 from ctxgc.session.projection import Invalid, Track
 from ctxgc.session.reading import TOOL_NAME
 from ctxgc.session.recalling import recalled, recalls
+from ctxgc.session.steps import drain
 from ctxgc.wire.codec import Asking
-
-T = TypeVar("T")
 
 
 class Session:
@@ -216,6 +215,18 @@ class Session:
         self._book()
         return recalled(self.state, self.kit, self._books, handle, by=by, ledger=self._cycle.telling.ledger)
 
+    def pin(self, cell: int, pinned: bool = True) -> Future[None] | None:
+        """Have a cell stay as it is sent, or let go of it. Done when that is on disk; None where it is so by now.
+
+        Only a host's code calls this. Raises ``CannotPin``, which says why not.
+        """
+        self._book()
+        if not pinnable(self.state, cell, pinned):
+            return None
+        self._cycle.forget()
+        self._afterwards.again()
+        return self._books.write(self._books.line(Pin(at=self.kit.clock(), cell=cell, pinned=pinned)))
+
     def milestone(self, name: str) -> Period | None:
         """A sub-task is done: close the ledger's period, if there is a ledger, and let what led there be compacted.
 
@@ -262,7 +273,7 @@ class Session:
         collected = yield from self._cycle.collected(found, planned, body, model, meter, tariff, at)
         planned, collected = unpointed(planned, collected), self._cycle.told(collected, came, model, meter)
         wanted = collected.compaction
-        planned, collected, outgoing = projected(self.state, self.kit.codec, came, planned, collected, faults)
+        planned, collected, outgoing = projected(self.state, self.kit, came, planned, collected, faults)
         self._cycle.reported.update(faults)
         if wanted and not collected.compaction:
             self._cycle.compacting.refused()
@@ -286,12 +297,3 @@ class Session:
             return False
         self._pending.popleft()
         return True
-
-
-def drain(steps: Generator[None, None, T]) -> T:
-    """Run slices to their end."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]

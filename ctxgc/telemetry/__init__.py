@@ -4,7 +4,8 @@ Rule: a reader. It changes nothing, never stops a request, and importing it load
 """
 
 from .figures import Figures
+from .integrity import watched
 from .metrics import METRICS, TABLE, Metric
 from .prometheus import render
 
-__all__ = ["METRICS", "TABLE", "Figures", "Metric", "render"]
+__all__ = ["METRICS", "TABLE", "Figures", "Metric", "render", "watched"]

@@ -41,7 +41,8 @@ class Carried:
 
     ``received`` and ``sent`` are the tokens of the part that was there before, and of all of it; ``tools`` and
     ``forwarded`` those of the tools that came, and that leave. ``record`` is what stands for a span from this request
-    on: it is new, and stands in the part that was there before.
+    on: it is new, and stands in the part that was there before. ``undone`` are tokens that the cache took anew because
+    the provider refused what had been sent in its place.
     """
 
     entry: Allocation
@@ -51,6 +52,7 @@ class Carried:
     forwarded: Tally
     outcome: str = "noop"
     record: Tally = field(default_factory=dict)
+    undone: int = 0
 
     @classmethod
     def at(cls, state: State, entry: Allocation, outcome: str, record: Tally = MappingProxyType({})) -> Carried:

@@ -1,40 +1,37 @@
 """The figures of a process: told every journal entry after it was applied, and what only the proxy knows.
 
-Rule: counters only rise. A request's context is counted when the request ends, with the edits that were made for it
-and without those that came later, so nothing has ever to be taken back.
+Rule: nobody waits for them. They never raise, and what the end of a request says is noted at once and counted later,
+in its place before all that comes after it.
 """
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from functools import wraps
+from time import perf_counter
 from typing import Concatenate, ParamSpec
 
-from ctxgc.core.compaction import Compaction, Milestone, Summary
-from ctxgc.core.journal import (
-    Allocation,
-    AnyEntry,
-    Bypass,
-    Collection,
-    Gap,
-    Insertion,
-    Recall,
-    Recovery,
-    Settlement,
-)
+from ctxgc.core.journal import AnyEntry, Settlement
 from ctxgc.core.state import State
+from ctxgc.errors import ConfigError
+from ctxgc.lab.suspects import Suspect
 from ctxgc.tokens import Calibration, Price
 
 from . import metrics as m
-from .carried import Carried
-from .collected import Collected
-from .labels import Provenance, outcome_of, reason_of
+from .counting import Counting
+from .labels import Provenance, reason_of, rule_of
+from .looking import Looks
 from .models import Models
-from .paid import Paid
-from .reports import Reports
-from .requests import Requests
-from .series import Board
+from .phases import Stopwatch
+from .requests import LIMIT
+from .series import Board, Trace
+
+DUE = 256
+"""Ends of requests that may wait to be counted."""
+_TRACE = re.compile("(?!0{32})[0-9a-f]{32}").fullmatch
 
 P = ParamSpec("P")
 
@@ -61,7 +58,11 @@ class Figures:
     """Counts what happens. Thread-safe; its verbs never raise, and what they fail to count is a metric of its own.
 
     ``price`` gives a model's price or None (``PriceTable.price``); ``sessions`` and ``store_bytes`` are asked for
-    their gauges when figures are read.
+    their gauges when figures are read, and ``live`` for the states of the sessions in memory. Metrics in ``exclude``
+    are counted and not exposed; without ``sources`` tools are not told apart. ``suspected`` is told of each leak
+    suspect with its session's key. ``clock`` gives seconds that only rise.
+
+    Raises ``ConfigError`` for a name in ``exclude`` that is no metric's.
     """
 
     def __init__(
@@ -69,62 +70,57 @@ class Figures:
         price: Callable[[str], Price | None],
         sessions: Callable[[], int] = _zero,
         store_bytes: Callable[[], int] = _zero,
+        *,
+        live: Callable[[], Iterable[State]] | None = None,
+        exclude: Iterable[str] = (),
+        sources: bool = True,
+        suspected: Callable[[bytes, Suspect], None] | None = None,
+        clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._gauges: dict[str, Callable[[], int]] = {
             m.SESSIONS: sessions,
             m.STORE_BYTES: store_bytes,
             m.IN_FLIGHT: self.in_flight,
         }
+        self.excluded = excluded(exclude)
+        self.timer = Stopwatch(clock, self._took)
+        self.looks = Looks()
         self._board = Board(m.TABLE)
-        self._models = Models(price)
-        self._provenance = Provenance()
-        self._requests = Requests(self._board, self._provenance)
-        self._collections = Collected(self._board, self._provenance, self._requests)
-        self._reports = Reports(self._board)
-        self._paid = Paid(self._board)
-        self._bypass = (b"", "")
+        self._counting = Counting(self._board, Models(price), Provenance(sources=sources), live)
+        self._suspected = suspected
+        self._due: deque[tuple[State, Settlement, Trace]] = deque()
+        self._traces: dict[bytes, str] = {}
         self._in_flight = 0
         self._lock = threading.Lock()
 
     @property
     def calibration(self) -> Calibration:
         """What reported usage taught about our counts so far."""
-        return self._reports.calibration
+        self.catch_up()
+        return self._counting.reports.calibration
 
     def in_flight(self) -> int:
         """Requests that were started and have not ended."""
         return self._in_flight
 
-    @_guarded
     def observe(self, state: State, entry: AnyEntry) -> None:
-        """Take an entry that ``state`` has just applied: the callback of ``Kit.observe``."""
-        self._board.add(m.ENTRIES)
-        match entry:
-            case Allocation():
-                self._allocated(state, entry)
-            case Collection():
-                self._collections.collected(state, entry)
-            case Compaction():
-                self._collections.compacted(state, entry)
-            case Settlement():
-                self._settled(entry)
-            case Recovery():
-                self._ended(self._requests.end(entry.call))
-            case Recall():
-                self._collections.recalled(state, entry)
-            case Bypass():
-                self._passed(state, entry)
-            case Gap():
-                self._board.add(m.GAPS, (), entry.calls)
-            case Insertion() if entry.told >= 0:
-                self._board.add(m.NEWS)
-                self._requests.look_again(state, entry.call)
-            case Summary():
-                self._asked(entry)
-            case Milestone():
-                self._board.add(m.MILESTONES)
-            case _:
-                pass
+        """Take an entry that ``state`` has just applied: the callback of ``Kit.observe``.
+
+        Whoever books the end of a request has a client waiting for it: that is noted, and counted by ``catch_up``, or
+        before anything else is.
+        """
+        if type(entry) is Settlement:
+            self._due.append((state, entry, Trace(self._traces.pop(entry.call, ""), entry.at)))
+            if len(self._due) < DUE:
+                return
+            self.catch_up()
+        else:
+            self._observed(state, entry)
+
+    @_guarded
+    def catch_up(self) -> None:
+        """Count the ends of requests that were noted. The shell calls it when nobody waits."""
+        self._catch_up()
 
     @_guarded
     def bypassed(self, reason: str) -> None:
@@ -132,28 +128,41 @@ class Figures:
         self._board.add(m.FAIL_OPEN, (reason_of(reason),))
 
     @_guarded
-    def request_started(self) -> None:
-        """A request has come in."""
+    def request_started(self, call: bytes = b"", trace: str = "") -> None:
+        """A request has come in. The id of the trace it belongs to, in 32 hex digits (else it is taken to have none),
+        is remembered until its end is booked."""
         self._in_flight += 1
+        if call and _TRACE(trace):
+            self._traces[call] = trace
+            if len(self._traces) > LIMIT:
+                del self._traces[next(iter(self._traces))]
 
     @_guarded
-    def request_ended(
-        self, model: str, outcome: str, overhead: float, duration: float, first_byte: float | None
-    ) -> None:
-        """A request was answered. Seconds: of our own work, of the upstream's whole answer, of its first byte.
-
-        Durations of answers that are not ``ok`` say nothing about the upstream's speed and are left out.
-        """
+    def request_ended(self, call: bytes = b"") -> None:
+        """A request was answered."""
         self._in_flight = max(self._in_flight - 1, 0)
-        self._board.observe(m.OVERHEAD, (), overhead)
-        labels = self._models.find(model).labels
-        if outcome == "ok":
-            self._board.observe(m.UPSTREAM_DURATION, labels, duration)
-        if first_byte is not None:
-            self._board.observe(m.FIRST_BYTE, labels, first_byte)
+
+    @_guarded
+    def suspects(self, session: bytes, found: Iterable[Suspect]) -> None:
+        """A look at a session (by its key) has found what no earlier look had; see ``looking``."""
+        for suspect in found:
+            self._board.add(m.SUSPECTS, (rule_of(suspect.rule),))
+            if self._suspected is not None:
+                self._suspected(session, suspect)
+
+    @_guarded
+    def corrupt(self) -> None:
+        """Something was read from the store that contradicts its hash: the callback of ``integrity.watched``."""
+        self._board.add(m.VERIFY_FAILURES)
+
+    @_guarded
+    def failed(self) -> None:
+        """Something of telemetry's could not be done."""
+        self._board.add(m.FAULTS)
 
     def board(self) -> Board:
         """All counters and histograms as they stand."""
+        self.catch_up()
         with self._lock:
             return self._board.copy()
 
@@ -162,45 +171,40 @@ class Figures:
         read = ((name, _value(gauge)) for name, gauge in self._gauges.items())
         return {name: value for name, value in read if value is not None}
 
-    def _allocated(self, state: State, entry: Allocation) -> None:
-        self._collections.known(state)
-        aborted = self._bypass == (entry.call, "invalid")
-        self._ended(self._requests.begin(state, entry, "aborted" if aborted else "noop"))
-        self._paid.paced(state, entry, lambda: self._models.find(entry.model).price)
+    def live(self) -> dict[str, int]:
+        """Tokens by tag of the newest request of each session in memory; none where that cannot be read."""
+        self.catch_up()
+        with self._lock:
+            try:
+                return self._counting.live.tokens()
+            except Exception:  # as for any other gauge
+                return {}
 
-    def _settled(self, entry: Settlement) -> None:
-        carried = self._requests.end(entry.call)
-        name = carried.entry.model if carried else entry.model
-        model = self._models.find(name, entry.model)
-        self._board.add(m.REQUESTS, (*model.labels, outcome_of(entry.outcome)))
-        if carried:
-            self._requests.count(carried, model)
-        if entry.usage:
-            self._reports.count(model, entry.usage)
-            self._reports.calibrate(model, name, entry.estimated, entry.usage.input)
-        if entry.usage and carried:
-            self._reports.spare(model, name, entry.usage, carried.saved())
-            least = model.price.min_cacheable if model.price else 0
-            self._reports.foretell(carried.predicted(least), entry.usage)
+    @_guarded
+    def _took(self, phase: str, seconds: float) -> None:
+        self._board.observe(m.DURATION, (phase,), seconds)
 
-    def _ended(self, carried: Carried | None) -> None:
-        """A request of which no more will be heard."""
-        if carried:
-            self._requests.count(carried, self._models.find(carried.entry.model))
+    @_guarded
+    def _observed(self, state: State, entry: AnyEntry) -> None:
+        self._catch_up()
+        self._counting.take(state, entry)
 
-    def _passed(self, state: State, entry: Bypass) -> None:
-        bypass = (entry.call, "refused" if entry.plain else reason_of(entry.reason))
-        if bypass != self._bypass:  # a policy that fails on each of a request's messages is one reason, not many
-            self._board.add(m.FAIL_OPEN, bypass[1:])
-        self._bypass = bypass
-        if entry.plain:
-            self._requests.look_again(state, entry.call)
+    def _catch_up(self) -> None:
+        """Count what is due. One that cannot be counted does not keep the others from it."""
+        while self._due:
+            state, entry, trace = self._due.popleft()
+            try:
+                self._counting.settled(state, entry, trace)
+            except Exception:  # as the guard does for each entry
+                self._board.add(m.FAULTS)
 
-    def _asked(self, entry: Summary) -> None:
-        """A model was asked for its part of a record."""
-        self._board.add(m.SUMMARIES, ("taken" if entry.outcome == "taken" else "refused",))
-        self._board.add(m.SUMMARY_TOKENS, ("input",), entry.input)
-        self._board.add(m.SUMMARY_TOKENS, ("output",), entry.output)
+
+def excluded(names: Iterable[str]) -> frozenset[str]:
+    """Names of metrics that are not to be exposed. Raises ``ConfigError`` for one that is no metric's."""
+    wrong = sorted(set(names := tuple(names)) - m.METRICS.keys())
+    if wrong:
+        raise ConfigError(f"there is no metric {wrong[0]!r}: /metrics lists them all")
+    return frozenset(names)
 
 
 def _value(gauge: Callable[[], int]) -> int | None:

@@ -6,11 +6,11 @@ Rule: whatever comes in, what leaves here is one of a known few, or one of the f
 from __future__ import annotations
 
 from ctxgc.core.state import EDEN
+from ctxgc.lab.suspects import RULES
 
 SOURCES = 40
 """Values of the ``source`` label; later ones are counted under ``REST``."""
-REST = "__other__"
-OTHER = "other"
+REST = OTHER = "other"
 
 TAGS = frozenset(
     {
@@ -29,6 +29,10 @@ TRIGGERS = ("cold", "rent", "window", "quality", "asked")
 MILESTONE = "milestone"
 """The trigger of a compaction alone, which is always a major collection."""
 COMPACTED_FOR = (MILESTONE, "window", "quality")
+PLAIN = "plain"
+"""All that was collected in a session is taken back: the provider had refused it."""
+CAUSES = (*TRIGGERS, MILESTONE, PLAIN)
+"""Why something that a provider had in its cache was sent in another form."""
 COLLECTED_BY = (
     (EDEN, EDEN, "collected"),
     *((trigger, generation, "collected") for trigger in TRIGGERS for generation in ("minor", "major")),
@@ -48,11 +52,15 @@ _KNOWN = 4096
 
 
 class Provenance:
-    """From a cell's tag to its ``tag`` and ``source`` labels. The first sources seen keep names of their own."""
+    """From a cell's tag to its ``tag`` and ``source`` labels. The first sources seen keep names of their own.
 
-    __slots__ = ("_known", "_sources")
+    Where ``sources`` are not wanted, that label is empty.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_known", "_sources", "_wanted")
+
+    def __init__(self, *, sources: bool = True) -> None:
+        self._wanted = sources
         self._sources: set[str] = set()
         self._known: dict[str, tuple[str, str]] = {}
 
@@ -69,7 +77,7 @@ class Provenance:
         family, _, source = tag.partition(":")
         if family not in TAGS:
             family, source = OTHER, tag
-        return family, self._admit(_source(source)) if source else ""
+        return family, self._admit(_source(source)) if source and self._wanted else ""
 
     def _admit(self, source: str) -> str:
         if source not in self._sources:
@@ -100,6 +108,16 @@ def collected_by(generation: str, trigger: str) -> tuple[str, str, str]:
 def compacted_by(trigger: str, by: str) -> tuple[str, str]:
     """The labels of a compaction: why it was made, and whether a model had a part in its record or code alone."""
     return _fixed(trigger, frozenset(COMPACTED_FOR), "window"), "model" if by else "code"
+
+
+def cause_of(trigger: str) -> str:
+    """Why a collection rewrote what was sent before; a trigger that is not known counts as the commonest one."""
+    return _fixed(trigger, frozenset(CAUSES), "rent")
+
+
+def rule_of(rule: str) -> str:
+    """The rule that a suspect comes from."""
+    return _fixed(rule, frozenset(RULES), OTHER)
 
 
 def outcome_of(outcome: str) -> str:

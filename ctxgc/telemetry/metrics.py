@@ -11,6 +11,9 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
+from ctxgc.lab.suspects import RULES
+from ctxgc.session.timing import PHASES
+
 from .labels import COLLECTED_BY, COMPACTED_FOR, REASONS
 
 SERIES = 1500
@@ -26,10 +29,12 @@ COMPACTIONS = "ctxgc_compactions_total"
 SUMMARIES = "ctxgc_summaries_total"
 SUMMARY_TOKENS = "ctxgc_summaries_tokens_total"
 MILESTONES = "ctxgc_milestones_total"
+DURATION = "ctxgc_collection_duration_seconds"
 NEWS = "ctxgc_ledger_news_total"
 COLLECTION_COST = "ctxgc_collection_cost_tokens_total"
 FORECAST = "ctxgc_collection_forecast_tokens_total"
 INPUT_COST = "ctxgc_input_cost_usd_total"
+INVALIDATED = "ctxgc_cache_invalidated_tokens_total"
 RESURRECTIONS = "ctxgc_resurrections_total"
 RESURRECTED = "ctxgc_resurrected_tokens_total"
 PROVIDER_TOKENS = "ctxgc_provider_tokens_total"
@@ -37,14 +42,17 @@ COST = "ctxgc_cost_usd_total"
 ESTIMATE_ERROR = "ctxgc_token_estimate_error_ratio"
 OVERHEAD = "ctxgc_request_overhead_seconds"
 UPSTREAM_DURATION = "ctxgc_upstream_duration_seconds"
-FIRST_BYTE = "ctxgc_upstream_time_to_first_byte_seconds"
+FIRST_TOKEN = "ctxgc_upstream_time_to_first_token_seconds"
 FAIL_OPEN = "ctxgc_fail_open_total"
+SUSPECTS = "ctxgc_leak_suspects_total"
 ENTRIES = "ctxgc_audit_entries_total"
 GAPS = "ctxgc_audit_gaps_total"
+VERIFY_FAILURES = "ctxgc_audit_verify_failures_total"
 FAULTS = "ctxgc_telemetry_faults_total"
 SESSIONS = "ctxgc_sessions_active"
 IN_FLIGHT = "ctxgc_requests_in_flight"
 STORE_BYTES = "ctxgc_store_bytes"
+LIVE = "ctxgc_live_context_tokens"
 BUILD = "ctxgc_build_info"
 
 _K = 1000
@@ -53,7 +61,8 @@ _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _OVERHEADS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _DURATIONS = (0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
-_FIRST_BYTES = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_PHASES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5)
+_FIRST_TOKENS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _MODEL = ("provider", "model")
 
 
@@ -83,8 +92,10 @@ def _gauge(name: str, text: str, labels: tuple[str, ...] = ()) -> Metric:
     return Metric(name, "gauge", text, labels)
 
 
-def _histogram(name: str, labels: tuple[str, ...], buckets: tuple[float, ...], text: str) -> Metric:
-    return Metric(name, "histogram", text, labels, buckets, known=() if labels else ((),))
+def _histogram(
+    name: str, labels: tuple[str, ...], buckets: tuple[float, ...], text: str, known: tuple[tuple[str, ...], ...] = ()
+) -> Metric:
+    return Metric(name, "histogram", text, labels, buckets, known=known if labels else ((),))
 
 
 TABLE: tuple[Metric, ...] = (
@@ -96,7 +107,7 @@ TABLE: tuple[Metric, ...] = (
         CONTEXT, ("stage", "tag", "source", "residency"),
         "Tokens of context, counted again each time they are sent: as received from agents and as forwarded, "
         "by provenance, new in the request (fresh) or sent before (replayed). Counted when a request ends.",
-        limit=450,
+        limit=330,
     ),
     _histogram(
         REQUEST_CONTEXT, ("stage", "model"), _SIZES, "Tokens of context in one request, as received and as forwarded."
@@ -158,6 +169,18 @@ TABLE: tuple[Metric, ...] = (
         (("paid",), ("untouched",)),
     ),
     _counter(
+        INVALIDATED, ("provider", "cause"),
+        "Tokens sent once more outside of the cache because something before them was changed, by why it was: the "
+        "triggers of collections, or plain (the provider had refused an edited request, and all was taken back). "
+        "Without plain, these are the rewritten tokens of ctxgc_collection_cost_tokens_total.",
+    ),
+    _histogram(
+        DURATION, ("phase",), _PHASES,
+        "Seconds of work on one request: counting what is new (tokenize), finding what it refers to (mark), planning "
+        "what could go next (sweep), and making a history anew that was changed (rewrite).",
+        tuple((phase,) for phase in PHASES),
+    ),
+    _counter(
         RESURRECTIONS, ("tag", "outcome"),
         "Times collected content was asked for again: found (hit), or under an unknown handle (miss).",
     ),
@@ -174,27 +197,45 @@ TABLE: tuple[Metric, ...] = (
     ),
     _counter(
         COST, ("model", "kind"),
-        "US dollars at list prices: billed for reported tokens, and avoided by tokens not sent (a lower bound: "
-        "new ones at the input price, replayed ones at the price of a cache read).",
+        "US dollars at list prices: billed for reported tokens; avoided by tokens not sent (a lower bound: new ones at "
+        "the input price, replayed ones at the price of a cache read); and, as the pacer reckons, what the requests "
+        "with a collection of what was sent before cost more for it, since what follows it was written to the cache "
+        "anew (cache_penalty).",
     ),
     _histogram(
         ESTIMATE_ERROR, _MODEL, _ERRORS,
         "How far our calibrated count of a request's input was off, as a share of what the provider reported.",
     ),
-    _histogram(OVERHEAD, (), _OVERHEADS, "Seconds that ctxgc itself added to a request."),
+    _histogram(OVERHEAD, (), _OVERHEADS, "Seconds that ctxgc itself took before a request left."),
     _histogram(UPSTREAM_DURATION, _MODEL, _DURATIONS, "Seconds from sending a request to the end of a whole answer."),
-    _histogram(FIRST_BYTE, _MODEL, _FIRST_BYTES, "Seconds from sending a request to the first byte of its answer."),
+    _histogram(
+        FIRST_TOKEN, _MODEL, _FIRST_TOKENS,
+        "Seconds from sending a request to the first content, reasoning or tool call of its answer.",
+    ),
     _counter(
         FAIL_OPEN, ("reason",),
         "Requests that went on without us, in whole or in part, because of a fault of ours or a body we do not read.",
         tuple((reason,) for reason in REASONS),
     ),
+    _counter(
+        SUSPECTS, ("rule",),
+        "Leak suspects: what sessions carry again and again to no apparent use, by the rule that found it, each once. "
+        "Looked for when 10, 20, 40 and so on of a session's requests have ended.",
+        tuple((rule,) for rule in RULES),
+    ),
     _counter(ENTRIES, (), "Entries made for the audit journal."),
     _counter(GAPS, (), "Calls whose audit entries were stored late, as the journal's gap entries tell."),
+    _counter(
+        VERIFY_FAILURES, (),
+        "Times that something in the audit store was read and did not match its hash: run `ctxgc audit verify`.",
+    ),
     _counter(FAULTS, (), "Times that these figures themselves failed to count something."),
     _gauge(SESSIONS, "Sessions held in memory."),
     _gauge(IN_FLIGHT, "Requests being answered now."),
     _gauge(STORE_BYTES, "Bytes that the audit store takes on disk."),
+    _gauge(
+        LIVE, "Tokens of the newest request of each session in memory, as it was sent, by what they are.", ("tag",)
+    ),
     _gauge(BUILD, "Always 1; the labels say which build this is.", ("version", "python")),
 )  # fmt: skip
 """All metrics, in the order of the exposition."""

@@ -7,16 +7,19 @@ when the first scrape comes.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from .figures import Figures
-from .metrics import BUILD, TABLE, Metric
-from .series import Board, Buckets, Spread
+from .metrics import BUILD, LIVE, TABLE, Metric
+from .series import Board, Buckets, Exemplar, Labels, Spread
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric as Family
+    from prometheus_client.samples import Exemplar as Shown
+
+    Bucket = tuple[str, float] | tuple[str, float, Shown]
 
 
 def render(figures: Figures, accept: str = "") -> tuple[bytes, str]:
@@ -39,14 +42,18 @@ class _Families(NamedTuple):
         """All metrics that have a sample, in the order of the table."""
         board, gauges = self.figures.board(), self.figures.gauges()
         for metric in TABLE:
+            if metric.name in self.figures.excluded:
+                continue
             if metric.type == "counter":
                 yield _counter(metric, board)
             elif metric.type == "histogram":
                 yield _histogram(metric, board.histograms[metric.name])
             elif metric.name in gauges:
-                yield _gauge(metric, (), gauges[metric.name])
+                yield _gauge(metric, {(): gauges[metric.name]})
+            elif metric.name == LIVE:
+                yield _gauge(metric, {(tag,): tokens for tag, tokens in self.figures.live().items()})
             elif metric.name == BUILD:
-                yield _gauge(metric, (_version(), platform.python_version()), 1)
+                yield _gauge(metric, {(_version(), platform.python_version()): 1})
 
 
 def _counter(metric: Metric, board: Board) -> Family:
@@ -67,16 +74,25 @@ def _histogram(metric: Metric, spread: Spread) -> Family:
     return family
 
 
-def _cumulated(bounds: tuple[float, ...], buckets: Buckets) -> list[tuple[str, float]]:
+def _cumulated(bounds: tuple[float, ...], buckets: Buckets) -> list[Bucket]:
+    """Each bucket with its exemplar; the text format has no place for those, and the client library leaves them out."""
     names = [*(str(float(bound)) for bound in bounds), "+Inf"]
-    return list(zip(names, accumulate(buckets.counts), strict=True))
+    cumulated = enumerate(zip(names, accumulate(buckets.counts), strict=True))
+    return [(*bucket, _shown(found)) if (found := buckets.exemplars.get(at)) else bucket for at, bucket in cumulated]
 
 
-def _gauge(metric: Metric, labels: tuple[str, ...], value: int) -> Family:
+def _shown(exemplar: Exemplar) -> Shown:
+    from prometheus_client.samples import Exemplar as Shown
+
+    return Shown({"trace_id": exemplar.trace.id}, exemplar.value, exemplar.trace.at)
+
+
+def _gauge(metric: Metric, values: Mapping[Labels, int]) -> Family:
     from prometheus_client.metrics_core import GaugeMetricFamily
 
     family = GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
-    family.add_metric(labels, value)
+    for labels, value in values.items():
+        family.add_metric(labels, value)
     return family
 
 

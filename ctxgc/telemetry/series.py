@@ -8,11 +8,29 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .labels import REST
 from .metrics import Metric
 
 Labels = tuple[str, ...]
+
+
+class Trace(NamedTuple):
+    """The trace that an observation belongs to (32 hex digits; empty: none), and when it was made, in Unix seconds."""
+
+    id: str = ""
+    at: float = 0.0
+
+
+class Exemplar(NamedTuple):
+    """An observation that can be looked up in a trace."""
+
+    trace: Trace
+    value: float
+
+
+UNTRACED = Trace()
 
 
 @dataclass(slots=True)
@@ -40,10 +58,16 @@ class Counts:
 
 @dataclass(slots=True)
 class Buckets:
-    """One histogram of one label set: observations per bucket (not cumulated; the last is above all bounds)."""
+    """One histogram of one label set: observations per bucket (not cumulated; the last is above all bounds), and of
+    each bucket the newest observation that was traced."""
 
     counts: list[int]
     sum: float = 0.0
+    exemplars: dict[int, Exemplar] = field(default_factory=dict)
+
+    def copy(self) -> Buckets:
+        """As it stands now."""
+        return Buckets(list(self.counts), self.sum, dict(self.exemplars))
 
 
 @dataclass(slots=True)
@@ -53,14 +77,17 @@ class Spread:
     bounds: tuple[float, ...]
     values: dict[Labels, Buckets] = field(default_factory=dict)
 
-    def observe(self, labels: Labels, value: float) -> None:
+    def observe(self, labels: Labels, value: float, trace: Trace = UNTRACED) -> None:
         """Count one observation; a value equal to a bound is within it. Below zero is a clock's fault, and zero."""
         value = max(value, 0.0)
         found = self.values.get(labels)
         if found is None:
             found = self.values[labels] = Buckets([0] * (len(self.bounds) + 1))
-        found.counts[bisect_left(self.bounds, value)] += 1
+        bucket = bisect_left(self.bounds, value)
+        found.counts[bucket] += 1
         found.sum += value
+        if trace.id:
+            found.exemplars[bucket] = Exemplar(trace, value)
 
 
 class Board:
@@ -83,9 +110,9 @@ class Board:
         """Count on a counter."""
         self.counters[name].add(labels, amount)
 
-    def observe(self, name: str, labels: Labels, value: float) -> None:
+    def observe(self, name: str, labels: Labels, value: float, trace: Trace = UNTRACED) -> None:
         """Observe into a histogram."""
-        self.histograms[name].observe(labels, value)
+        self.histograms[name].observe(labels, value, trace)
 
     def copy(self) -> Board:
         """As it stands now, unchanged by what comes."""
@@ -93,6 +120,6 @@ class Board:
         for name, counts in self.counters.items():
             other.counters[name] = Counts(counts.limit, counts.source, dict(counts.values))
         for name, spread in self.histograms.items():
-            values = {labels: Buckets(list(each.counts), each.sum) for labels, each in spread.values.items()}
+            values = {labels: each.copy() for labels, each in spread.values.items()}
             other.histograms[name] = Spread(spread.bounds, values)
         return other

@@ -117,6 +117,10 @@ class Sieve(Protocol):
 class ReplyReader(Protocol):
     """Reads a reply while its bytes are relayed; nothing it meets may raise."""
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything of what the model wrote has come; of a reply that is not streamed, anything at all."""
+
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of the reply, cut anywhere."""
 

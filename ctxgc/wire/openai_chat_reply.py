@@ -6,22 +6,19 @@ Rule: nothing here raises, and nothing the client gets is made from it: it reads
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 import msgspec
 
 from ctxgc.core.block import Author, Block, Kind, Media
 from ctxgc.core.journal import Usage
 from ctxgc.wire.codec import Reply
+from ctxgc.wire.openai_chat_calls import Calls, Text, repaired
 from ctxgc.wire.openai_chat_chunks import (
     Audio,
     Choice,
     Chunk,
-    Function,
     Reported,
     Said,
-    ToolCall,
-    as_text,
     counts,
     decode,
     failure,
@@ -34,8 +31,6 @@ CAP = 64 * 1024 * 1024
 
 _CHUNK = msgspec.json.Decoder(Chunk)
 _CHUNKS = msgspec.json.Decoder(list[Chunk])
-_SURE = 8  # from this length on, a delta that begins with all there was so far is no coincidence
-_CALL_COST = 256
 _ERROR_LENGTH = 2000
 
 
@@ -58,6 +53,11 @@ class Reader:
         self._body = bytearray()
         self._events = EventSplitter()
         self._draft = _Draft(cap)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a delta said anything, or a reply that is not streamed has come in part."""
+        return bool(self._whole) or self._draft.begun
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes, cut anywhere. Blank lines before a reply keep connections open and say nothing."""
@@ -100,10 +100,11 @@ class Reader:
 
 
 class _Draft:
-    """All that a reply has said so far. ``ended``: it came to its end; ``overflowed``: it was too long to keep."""
+    """All that a reply has said so far. ``begun``: the model wrote something; ``ended``: it came to its end;
+    ``overflowed``: it was too long to keep."""
 
     def __init__(self, cap: int) -> None:
-        self.ended = self.overflowed = False
+        self.begun = self.ended = self.overflowed = False
         self._left = cap
         self._id = self._model = self._finish = self._error = ""
         self._usage: Usage | None = None
@@ -125,12 +126,12 @@ class _Draft:
     def reply(self) -> Reply:
         return Reply(
             usage=self._usage,
-            model=_repaired(self._model),
+            model=repaired(self._model),
             blocks=tuple(self._message.blocks()),
-            finish=_repaired(self._finish),
-            error=_repaired(self._error),
+            finish=repaired(self._finish),
+            error=repaired(self._error),
             complete=not self.overflowed and (self.ended or bool(self._finish)),
-            ids={"response": _repaired(self._id)} if self._id else {},
+            ids={"response": repaired(self._id)} if self._id else {},
         )
 
     def _account(self, usage: Reported | None) -> None:
@@ -146,7 +147,9 @@ class _Draft:
             return
         if choice.delta is not None:
             self._deltas = True
-            self._left -= self._message.add(choice.delta)
+            grown = self._message.add(choice.delta)
+            self.begun = self.begun or grown > 0 or choice.delta.function_call is not None
+            self._left -= grown
         if choice.message is not None:
             self._take_whole(choice.message)
         self.overflowed = self._left < 0
@@ -158,7 +161,7 @@ class _Draft:
         target = _Message() if self._deltas else self._message
         self._left -= target.add(message)
         if any(target.blocks()):
-            self._message = target
+            self._message, self.begun = target, True
 
     def _fail(self, error: object) -> None:
         if error and not self._error:
@@ -169,7 +172,7 @@ class _Message:
     """What the model wrote. ``add`` takes a delta (or all of it) and returns about how much more is kept now."""
 
     def __init__(self) -> None:
-        self._texts = {kind: _Text() for kind in (Kind.THINKING, Kind.TEXT, Kind.REFUSAL, Kind.AUDIO)}
+        self._texts = {kind: Text() for kind in (Kind.THINKING, Kind.TEXT, Kind.REFUSAL, Kind.AUDIO)}
         self._sound: int | None = None
         self._calls = Calls()
 
@@ -188,110 +191,6 @@ class _Message:
         yield from self._calls.blocks()
 
 
-@dataclass(slots=True)
-class _Text:
-    """A text that comes in deltas or, from servers that misread the format, each time with all there was before."""
-
-    parts: list[str] = field(default_factory=list)
-    growing: bool = True
-    whole: bool = False
-
-    def add(self, delta: str) -> int:
-        if not delta:
-            return 0
-        last = self.parts[-1] if self.parts else ""
-        self.growing = self.growing and delta.startswith(last) and (self.whole or len(delta) > len(last))
-        if self.growing and (self.whole or len(last) >= _SURE):
-            self.parts, self.whole = [delta], True
-            return len(delta) - len(last)
-        self.parts.append(delta)
-        return len(delta)
-
-    def __str__(self) -> str:
-        return _repaired("".join(self.parts))
-
-
-@dataclass(slots=True)
-class Call:
-    """A tool call, as far as its deltas have come."""
-
-    id: str = ""
-    name: str = ""
-    text: _Text = field(default_factory=_Text)
-
-    def add(self, function: Function | None) -> int:
-        """Take what a delta adds, and give about how much more is kept now."""
-        if function is None:
-            return 0
-        self.name = self.name or function.name or ""
-        delta = as_text(function.input if function.arguments is None else function.arguments)
-        if self.text.parts == ["{}"] and delta.startswith("{"):  # it was a placeholder
-            self.text = _Text()
-        return self.text.add(delta)
-
-
-class Calls:
-    """The tool calls, told apart by id and index; servers leave out either, or give every call the index 0."""
-
-    def __init__(self) -> None:
-        self._calls: list[Call] = []
-        self._latest: dict[int | None, Call] = {}
-        self._named: dict[tuple[int | None, str], Call] = {}
-        self._legacy = Call()
-
-    def add(self, delta: ToolCall) -> int:
-        """Take a delta, and give about how much more is kept now."""
-        known = len(self._calls)
-        call = self.find_or_begin(delta)
-        return (len(self._calls) - known) * _CALL_COST + call.add(delta.function or delta.custom)
-
-    def find_or_begin(self, delta: ToolCall) -> Call:
-        """The call that a delta belongs to, without the arguments that it adds to it."""
-        function = delta.function or delta.custom
-        name = (function.name if function else None) or ""
-        call = self._find(delta, name)
-        if call is None:
-            call = Call()
-            self._calls.append(call)
-        call.id = call.id or delta.id or ""
-        call.name = call.name or name
-        self._latest[delta.index] = self._latest[None] = call
-        self._named[delta.index, call.id] = self._named[None, call.id] = call
-        return call
-
-    def add_legacy(self, function: Function) -> int:
-        """Take a delta of the deprecated ``function_call``."""
-        return self._legacy.add(function)
-
-    def blocks(self) -> Iterator[Block]:
-        """The calls as blocks."""
-        for call in (*self._calls, self._legacy):
-            if call.id or call.name or call.text.parts:
-                name, call_id = _repaired(call.name), _repaired(call.id)
-                yield Block(Kind.TOOL_CALL, Author.AGENT, str(call.text), name=name, call_id=call_id)
-
-    def _find(self, delta: ToolCall, name: str) -> Call | None:
-        """The call that a delta goes on with, or None where it begins one."""
-        if delta.id and (delta.index, delta.id) in self._named:
-            return self._named[delta.index, delta.id]
-        begins = bool(delta.id or name)
-        last = self._latest.get(delta.index, None if begins else self._latest.get(None))
-        if last is None or not name:  # without a name it goes on, whatever its id: some give every delta a new one
-            return last
-        if delta.id and last.id:
-            return None
-        # No id to go by: a name said twice is the same call said again, if it has the same place.
-        same = not last.name or (last.name == name and delta.index is not None)
-        return last if same else None
-
-
 def _bytes(audio: Audio) -> int:
     data = audio.data or ""
     return len(data) * 3 // 4 - data[-2:].count("=")
-
-
-def _repaired(text: str) -> str:
-    """``text`` with surrogate pairs that came in two deltas joined, and lone surrogates replaced."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

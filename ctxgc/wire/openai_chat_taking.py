@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from ctxgc.wire.openai_chat_calls import Call, Calls
 from ctxgc.wire.openai_chat_chunks import ToolCall, as_text
 from ctxgc.wire.openai_chat_chunks import decode as decode_as
-from ctxgc.wire.openai_chat_reply import Call, Calls
 
 Json = dict[str, Any]  # a reply as it came: what is in it is asked for, part by part
 

@@ -44,7 +44,7 @@ SECOND = [*FIRST, call("read", "2", path="a"), result("2", LONG)]
 def _alone(tmp_path, monkeypatch):
     for folder in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(folder, str(tmp_path / folder))
-    for name in ("CTXGC_STORE", "CTXGC_PORT", "NO_COLOR", "FORCE_COLOR"):
+    for name in ("CTXGC_STORE", "CTXGC_PORT", "TESTS_NODE_MODULES", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 

@@ -3,8 +3,10 @@
 import base64
 import hashlib
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -110,8 +112,10 @@ def test_an_export_verifies_as_it_says(run, url, tmp_path):
     assert ran.code == 0
     command = ran.text.splitlines()[-1].split()
     assert command[0] == "python"
-    done = subprocess.run([sys.executable, *command[1:]], check=False, capture_output=True)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, *command[1:]], check=False, capture_output=True, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert str(Path(__file__).parents[2]) not in ran.text  # what is said holds on any machine
 
 
 def test_an_export_does_not_go_into_a_folder_in_use(run, url, tmp_path):

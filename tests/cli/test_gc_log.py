@@ -2,10 +2,13 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
-from ctxgc.store import open_store
+from ctxgc.core.compaction import Summary
+from ctxgc.core.journal import decode, encode, kind
+from ctxgc.store import Record, open_store
 from tests.lab.collected import KEY, bodies, collecting_kit, run
 
 LINE = re.compile(
@@ -88,3 +91,18 @@ def test_the_audit_says_what_the_pacer_decided_and_what_was_referred_to(run, gc_
     assert re.search(r"collects \(rent\) of \d cells: [\d,]+ tokens dead, [\d,]+ rewritten, rent 0\.\d+, price", text)
     assert "cells could go, none is due" in text
     assert "1 references to 1 cells: search(" in text
+
+
+def test_a_summary_that_came_late_stands_where_it_was_asked_for(run, gc_url, tmp_path):
+    shutil.copy(gc_url.removeprefix("sqlite:///"), tmp_path / "late.db")
+    url = f"sqlite:///{tmp_path / 'late.db'}"
+    store = open_store(url)
+    entries = [decode(stored.body) for stored in store.entries(KEY)]
+    begun = [entry.at for entry in entries if kind(entry) == "allocation"]
+    said = Summary(at=begun[8] + 0.5, after=1, upto=9, model="gpt-5", outcome="refused: no JSON", input=10, output=1)
+    store.append([Record(KEY, kind(said), encode(said), bytes(16))]).result()
+    store.close()
+    lines = run("gc-log", "cc", "--eden", "--store", url).text.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("[turn ")] == ["6", "9", "14"]
+    times = [line.split()[2] for line in lines if line.startswith("[turn ")]
+    assert times == sorted(times)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -132,4 +134,5 @@ def test_no_store_is_made_for_a_session_that_cannot_be_in_it(run: Run, tmp_path)
 def test_an_export_holds_both_and_verifies(run: Run, mixed, tmp_path):
     ran = run("audit", "export", tmp_path / "bundle", "--store", mixed)
     command = ran.text.splitlines()[-1].split()
-    assert subprocess.run([sys.executable, *command[1:]], check=False, capture_output=True).returncode == 0
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    assert subprocess.run([sys.executable, *command[1:]], check=False, capture_output=True, env=env).returncode == 0

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -157,7 +158,9 @@ def test_a_recorded_session_is_profiled_as_it_was_sent(run, url):
 def test_options_that_do_not_go_together_are_usage_errors(run, argv):
     ran = run("profile", *argv)
     assert ran.code == 2
-    assert "Usage:" in ran.err
+    assert ran.err.startswith("ctxgc: ")
+    assert ran.err.endswith("; see ctxgc profile --help\n")
+    assert ran.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\x00\x01\x02", b"[1]", b'{"a": 1}', b"\x1f\x8b\x08"])
@@ -189,3 +192,38 @@ def test_lone_surrogates_are_profiled_like_any_text(run, tmp_path):
     path = tmp_path / "odd.json"
     path.write_text('[{"role":"user","content":"\\ud800 lone"},{"role":"assistant","content":"ok"}]')
     assert document(run, path)["profiles"][0]["turns"]
+
+
+DOCUMENTS = re.compile(r'id="documents">(.*?)</script>', re.DOTALL)
+
+
+def documents(path):
+    """The documents in a report."""
+    return json.loads(DOCUMENTS.search(path.read_text())[1])
+
+
+def test_html_is_one_file_with_the_sessions_of_all_transcripts(run, path, tmp_path):
+    ran = run("profile", path, path, "--html", tmp_path / "out.html")
+    assert (ran.code, ran.out, ran.err) == (0, b"", "")
+    rows = documents(tmp_path / "out.html")["sessions"]["sessions"]
+    total = document(run, path)["profiles"][0]["turns"][-1]
+    assert [(row["model"], row["requests"], row["sent"]) for row in rows] == [("gpt-5", 2, total["sent_total"])] * 2
+
+
+def test_html_of_a_session_has_its_content_only_if_it_is_asked_for(run, url, tmp_path):
+    for flags, there in (((), False), (("--include-content",), True)):
+        assert run("profile", "--session", "aa", "--store", url, "--html", tmp_path / "out.html", *flags).code == 0
+        assert ("of a long file" in (tmp_path / "out.html").read_text()) is there
+        found = documents(tmp_path / "out.html")
+        assert [row["id"] for row in found["sessions"]["sessions"]] == ["aa" * 32]
+        sent = document(run, "--session", "aa", "--store", url)["profiles"][0]["total"]["sent_turns"]
+        assert sum(found[f"sessions/{'aa' * 32}"]["turns"]["sent_total"]) == sent
+
+
+def test_html_goes_to_stdout_where_it_is_asked_to(run, url, tmp_path):
+    ran = run("profile", "--session", "aa", "--store", url, "--html", "-")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.text.lower().startswith("<!doctype html>")
+    refused = run("profile", "--session", "aa", "--store", url, "--html", tmp_path / "none" / "out.html")
+    assert (refused.code, refused.err.count("\n")) == (4, 1)
+    assert run("profile", "--session", "aa", "--store", url, "--html", "-", "--model", "gpt-5").code == 2

@@ -17,7 +17,8 @@ def test_a_stub_as_it_was_copied_will_do(run, url, handles, form):
 
 
 @pytest.mark.parametrize(
-    ("lines", "first", "last"), [("2:3", 2, 3), (":2", 1, 2), ("3999:", 3999, 4001), ("7", 7, 7), ("5000:", 5000, 5000)]
+    ("lines", "first", "last"),
+    [("2:3", 2, 3), ("2-3", 2, 3), (":2", 1, 2), ("3999-", 3999, 4001), ("7", 7, 7)],
 )
 def test_lines_end_at_line_feeds_only_and_keep_their_ends(run, url, handles, lines, first, last):
     expected = [line + b"\n" for line in LONG.encode().split(b"\n")][first - 1 : last]

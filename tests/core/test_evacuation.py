@@ -17,7 +17,7 @@ from ctxgc.core.digest import Excerpt, excerpt
 from ctxgc.core.evacuation import LEAST, SILENCE, Plan, evacuate, planning
 from ctxgc.core.heap import Heap, Resident
 from ctxgc.core.policy import Verdict
-from ctxgc.session.session import drain
+from ctxgc.session.steps import drain
 from tests.heaps import count, mint
 from tests.policies.residents import heap, resident, residents
 from tests.strategies import broken_texts, texts

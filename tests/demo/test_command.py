@@ -104,8 +104,8 @@ def test_the_json_adds_up() -> None:
 def test_with_keep_the_commands_it_names_work(tmp_path: Path) -> None:
     lines = run("--keep").stdout.partition("Where to look next:\n")[2].splitlines()
     commands = [shlex.split(line)[1:] for line in lines]
-    assert [words[0] for words in commands] == ["profile", "gc-log", "audit", "recall"]
-    for words in commands:
+    assert [words[0] for words in commands] == ["page", "profile", "gc-log", "audit", "recall"]
+    for words in commands[1:]:  # the page is served until it is stopped
         result = CliRunner().invoke(cli, words, catch_exceptions=False)
         assert result.exit_code == 0
         assert result.stdout

@@ -1,8 +1,19 @@
 """Leak suspects: each rule with a session it finds, and one it must not find anything in."""
 
-from ctxgc.lab.profile import profile
+import tomllib
 
-from .build import Same, agent, body, call, recorded, result, system, tool, user
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxgc.core.pacer import Pacer
+from ctxgc.lab._suspect import Case
+from ctxgc.lab.carried import carried
+from ctxgc.lab.profile import profile
+from ctxgc.lab.suspects import RULES
+from ctxgc.policies import from_config
+from ctxgc.policies.dedup import Dedup
+
+from .build import Same, agent, body, call, recorded, result, system, tool, user, wild
 
 START = [system("be brief"), user("the task")]
 
@@ -76,3 +87,185 @@ def test_tools_never_called_are_one_suspect_together():
 def test_tools_that_are_called_or_hardly_offered_are_no_suspects():
     assert "unused_schema" not in rules(growing(reads("one", "two", "three"), [tool("read")]))
     assert "unused_schema" not in rules(growing(reads("one"), [tool("other", "words " * 90)]))
+
+
+def steps(count, *, tool="look", words=100):
+    """Turns in which a tool gives a result that nothing refers to."""
+    history = []
+    for number in range(count):
+        text = f"found item_{number}_alpha " + "filler " * words
+        history += [call(tool, f"c{number}", at=number), result(f"c{number}", text)]
+    return history
+
+
+def test_a_source_that_only_grows_and_is_idle_is_a_suspect():
+    found = rules(growing([*START, *steps(20)]))["growing"]
+    assert found.subject == "tool_result:look"
+    assert "grew in 8 of the last" in found.sentence
+    assert "came more than 8 turns ago" in found.sentence
+    assert found.setting == 'policy = "generational"'
+
+
+def test_what_is_said_of_references_was_looked_for():
+    followed = rules(growing([*START, *steps(20)]), Same())["growing"]
+    assert "nothing has referred to" in followed.sentence
+    names = " and ".join(f"item_{number}_alpha" for number in range(20))
+    bodies = growing([*START, *steps(20), agent(f"what matters is {names}"), user("on"), agent("so"), user("go")])
+    assert "growing" in rules(bodies)
+    assert "growing" not in rules(bodies, Same())
+
+
+def test_a_source_of_which_most_is_recent_does_not_leak():
+    assert "growing" not in rules(growing([*START, *steps(12)]))
+
+
+def test_a_source_that_shrank_is_no_suspect():
+    bodies = growing([*START, *steps(20)])
+    assert "growing" not in rules([*bodies[:-1], body([*START, *steps(18, words=90)])])
+
+
+def test_a_failure_that_was_overcome_and_stays_is_a_suspect():
+    history = [*START, *failing(), *steps(6, tool="other")]
+    found = rules(growing(history), Same())["failed_result"]
+    assert "1 failed, 0 out of date" in found.sentence
+    assert found.subject.startswith("read_file")
+
+
+def failing():
+    """A file that is not found at first, and then is."""
+    missing = "Error: ENOENT: no such file or directory, open 'a.py' " + "while reading " * 60
+    return [
+        *(call("read_file", "f1", path="a.py"), result("f1", missing)),
+        *(call("read_file", "f2", path="a.py"), result("f2", "def main(): pass\n" * 9)),
+    ]
+
+
+def test_results_that_nothing_replaced_are_not_failed():
+    assert "failed_result" not in rules(growing([*START, *steps(8)]), Same())
+
+
+def churning(count, *, first=True):
+    """Requests with the time at their head, or at their end."""
+    made, history = [], [user("the task")]
+    for number in range(count):
+        history = [*history, agent(f"step {number} " + "words " * 300), user("go on")]
+        clock = system(f"it is {number} o'clock")
+        made.append(body([clock, *history] if first else [*history, clock]))
+    return made
+
+
+def test_a_head_that_changes_with_every_request_is_churn():
+    found = rules(churning(20))["cache_churn"]
+    assert "mostly by the agent" in found.sentence
+    assert found.setting == ""
+
+
+def test_what_changes_at_the_end_is_no_churn():
+    assert "cache_churn" not in rules(churning(20, first=False))
+
+
+def test_agents_that_take_turns_in_a_session_are_no_churn():
+    one, other = ([system(name), user("go"), *steps(16, tool=name, words=300)] for name in ("one", "other"))
+    pairs = zip(growing(one), growing(other), strict=True)
+    assert "cache_churn" not in rules([text for pair in pairs for text in pair])
+
+
+def test_a_long_session_without_a_collection_is_a_suspect():
+    found = rules(growing([*START, *steps(40)]))["no_collection"]
+    assert "nothing sent was ever collected" in found.sentence
+    assert found.setting == 'policy = "generational"'
+
+
+def test_a_short_session_need_not_be_collected():
+    assert "no_collection" not in rules(growing([*START, *steps(25)]))
+
+
+def test_a_text_that_is_injected_again_and_again_is_boilerplate():
+    reminder, history = "remember the rules of this house: " + "be kind " * 20, [*START]
+    for number in range(6):
+        history += [agent(f"step {number}"), user(reminder)]
+    found = rules(growing(history))["boilerplate"]
+    assert "stands in the history 6 times" in found.sentence
+    assert found.figure == 46 * (0 + 5 + 4 + 3 + 2 + 1)
+
+
+def test_short_words_and_texts_of_other_histories_are_no_boilerplate():
+    history = [*START]
+    for number in range(6):
+        history += [agent(f"step {number}"), user("go on please")]
+    assert "boilerplate" not in rules(growing(history))
+    reminder = user("remember the rules: " + "be kind " * 20)
+    assert "boilerplate" not in rules([body([system(f"one of {at}"), reminder]) for at in range(6)])
+
+
+def test_what_is_on_is_not_advised():
+    """A session whose journal shows dedup at work: its leftovers are told of, and not answered with dedup."""
+    copies = reads("same text " * 100, "same text " * 100)
+    small = [each for at in range(4) for each in (call("look", f"s{at}", at="b"), result(f"s{at}", "tiny " * 14))]
+    bodies = growing([*copies, *small])
+    without = rules(bodies)["duplicate_result"]
+    assert without.setting == 'policy = "generational"'
+    assert "Turn on" in without.action
+    found = [
+        one for one in profile(recorded(bodies, Dedup(min_tokens=16))[1]).suspects if one.rule == "duplicate_result"
+    ]
+    assert all((one.setting, "Turn on" in one.action) == ("", False) for one in found)
+    assert found
+
+
+def test_every_setting_that_is_advised_can_be_set():
+    bodies = [*growing([*START, *steps(40)]), *growing(reads("word " * 9000, *(f"{n} " * 30 for n in range(6))))]
+    found = profile(recorded(bodies)[1]).suspects
+    lines = {one.setting for one in found if one.setting}
+    assert lines
+    for line in lines:
+        settings = tomllib.loads(line)
+        from_config(settings.pop("policy", "observe"))
+        Pacer(**settings)
+
+
+def test_all_rules_have_names_and_every_suspect_has_one_of_them():
+    assert len(RULES) == len(set(RULES)) == 9
+    for seed in range(4):
+        assert {one.rule for one in profile(recorded(wild(seed))[1]).suspects} <= set(RULES)
+
+
+def naive_repeats(state, cells):
+    """Of cells with one content, those that have another one in an earlier message, or before them in their own."""
+    for cell in cells:
+        path = {node.id for node in state.path(state.owners[cell])}
+        if any(other < cell and state.owners[other] in path for other in cells):
+            yield cell
+
+
+@given(st.integers(0, 500))
+def test_copies_in_one_history_are_found_as_by_going_through_it(seed):
+    found = carried(recorded(wild(seed))[1])
+    case = Case(found, ())
+    for cells in found.state.results.values():
+        assert sorted(case.repeats(cells)) == list(naive_repeats(found.state, cells))
+        for one in cells:
+            for other in cells:
+                path = {node.id for node in found.state.path(found.state.owners[other])}
+                assert case.stands_before(one, other) == (found.state.owners[one] in path)
+
+
+def test_many_copies_in_a_winding_history_cost_no_more_than_a_walk_over_it():
+    """Counted, not timed: each copy is looked at a few times, and its history never gone through."""
+    history, made = list(START), []
+    for number in range(120):
+        history = [*history, call("read", str(number), path="a"), result(str(number), "same text " * 20)]
+        made += [body([*history[:-2], user(f"or {number}")]), body(history)]
+    found = carried(recorded(made)[1])
+    looked = []
+
+    class Counted(list):
+        def __getitem__(self, at):
+            looked.append(at)
+            return super().__getitem__(at)
+
+    case = Case(found, ())
+    case._places = Counted(case._places)
+    (cells,) = found.state.results.values()
+    assert len(list(case.repeats(cells))) == len(cells) - 1
+    assert len(looked) <= 3 * len(cells)

@@ -137,7 +137,7 @@ def test_what_a_preset_sets_stays_where_only_another_parameter_is_given() -> Non
         ("generational@items.idl=3", "policy 'items': unknown parameter 'idl': did you mean 'idle'?"),
         ('generational@items.name="minify"', "'items.name' is no parameter"),
         ("observe@dedup.min_tokens=9", "preset 'observe': unknown policy 'dedup': there are none"),
-        ("dedup,generational@items.idle=4", "policy 'generational': unknown parameter 'items.idle'"),
+        ("dedup,generational@items.idle=4", "'generational' is a preset and stands alone"),
         ("truncate@tools={bash=1,x=2}", "policy 'truncate': 'tools={bash=1' is not parameter=value"),
     ],
 )
@@ -160,3 +160,12 @@ def refusal(setting: str) -> str:
     except PolicyError as error:
         return str(error)
     return "" if all(callable(policy.propose) for policy in found) else "not\npolicies"
+
+
+@pytest.mark.parametrize(
+    "text", ["generational@items.idle=4,recency", "recency,generational@items.idle=4", "eden,dedup"]
+)
+def test_a_preset_among_other_names_is_told_from_a_policy(text):
+    with pytest.raises(PolicyError, match=r"is a preset and stands alone: name its policies instead \(dedup,"):
+        from_config(text)
+    assert from_config("generational@idle=4,recency")[0].name == "generational"

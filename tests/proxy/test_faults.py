@@ -12,7 +12,7 @@ from ctxgc.core.journal import Allocation, Bypass, Gap, Open, Settlement
 from ctxgc.core.state import State
 from ctxgc.session import Session, Sessions
 from ctxgc.store import StoreBusy, StoreFull, StoreRefused, StoreUnavailable
-from ctxgc.telemetry import Figures
+from ctxgc.telemetry.counting import Counting
 from tests.proxy.bodies import SMALL, agent, body, calling, result, tooled, user
 from tests.proxy.client import KEY, request
 from tests.proxy.stores import Refusal
@@ -43,7 +43,7 @@ FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "folding": (State, "_allocate", fault),
     "settling": (Session, "settle", fault),
     "estimating": (Session, "estimated", fault),
-    "figures": (Figures, "_allocated", fault),
+    "figures": (Counting, "_allocated", fault),
     "a policy": ("ctxgc.policies.truncate.Truncate", "propose", fault),
     "counting": ("ctxgc.tokens.measure.Meter", "measure", fault),
 }
@@ -107,7 +107,7 @@ async def test_the_journal_says_what_was_wrong_and_not_more(observing, upstream,
 
 
 async def test_figures_that_fail_are_counted(observing, monkeypatch):
-    monkeypatch.setattr(Figures, "_allocated", fault)
+    monkeypatch.setattr(Counting, "_allocated", fault)
     await observing.chat(body(user()))
     metrics = (await observing.ask(request(method="GET", target="/metrics"))).body.decode()
     assert [line for line in metrics.splitlines() if "fault" in line and line.endswith(" 1.0")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ctxgc.core.journal import Bypass, Settlement
-from ctxgc.proxy import chat
+from ctxgc.proxy import sending
 from ctxgc.store import open_store
 from ctxgc.store.rows import blob_row
 from tests.proxy.bodies import body, tooled, user
@@ -90,7 +90,7 @@ async def test_the_check_finds_a_body_that_is_stored(start, upstream, tmp_path):
 
 
 async def test_the_check_finds_headers_that_are_stored(start, upstream, tmp_path, monkeypatch):
-    monkeypatch.setattr(chat, "stored", lambda headers: {name.decode(): value.decode() for name, value in headers})
+    monkeypatch.setattr(sending, "stored", lambda headers: {name.decode(): value.decode() for name, value in headers})
     upstream.answers(ANSWERS["headers"])
     async with start() as running:
         await running.chat(body(user()))

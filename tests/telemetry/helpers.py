@@ -60,7 +60,7 @@ class Session:
 
     def ask(
         self, *messages: Cells, tools: Cells | None = None, toolset: int = -1, model: str = "gpt-x",
-        parent: int | None = None, pace: Pace | None = None,
+        parent: int | None = None, pace: Pace | None = None, continues: bool = True,
     ) -> bytes:  # fmt: skip
         """A request that continues ``parent`` (the last one's end) with new messages; returns its call."""
         first, parent = len(self.state.nodes), self.head if parent is None else parent
@@ -76,7 +76,7 @@ class Session:
         schemas = None if tools is None else tuple(cell(*each) for each in tools)
         toolset = toolset if schemas is None else len(self.state.toolsets)
         entry = Allocation(
-            at=0.0, call=call, model=model, parent=parent, head=self.head, continues=True, received=b"", sent=b"",
+            at=0.0, call=call, model=model, parent=parent, head=self.head, continues=continues, received=b"", sent=b"",
             before=(), after=(), nodes=nodes, toolset=toolset, tools=b"%d" % toolset, schemas=schemas, pace=pace,
         )  # fmt: skip
         self.tell(entry)
@@ -91,11 +91,15 @@ class Session:
         self.tell(Collection(at=0.0, call=call, generation=generation, edits=tuple(made)))
 
     def settle(
-        self, call: bytes, usage: Usage | None = None, *, outcome: str = "ok", estimated: int = 0, model: str = ""
-    ) -> None:
+        self, call: bytes, usage: Usage | None = None, *, outcome: str = "ok", estimated: int = 0, model: str = "",
+        overhead: float = 0.0, duration: float = 0.0, first_token: float = 0.0, at: float = 0.0,
+    ) -> None:  # fmt: skip
         self.tell(
-            Settlement(at=0.0, call=call, outcome=outcome, status=200, usage=usage, estimated=estimated, model=model)
-        )
+            Settlement(
+                at=at, call=call, outcome=outcome, status=200, usage=usage, estimated=estimated, model=model,
+                overhead=overhead, duration=duration, first_token=first_token,
+            )
+        )  # fmt: skip
 
     def bypass(self, reason: str, call: bytes = b"call", *, plain: bool = False) -> None:
         self.tell(Bypass(at=0.0, call=call, reason=reason, plain=plain))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from ctxgc.core.journal import Allocation, Pace, Usage
 from ctxgc.core.state import fold
@@ -18,6 +19,7 @@ COLLECTIONS = "ctxgc_collections_total"
 COST = "ctxgc_collection_cost_tokens_total"
 FORECAST = "ctxgc_collection_forecast_tokens_total"
 INPUT = "ctxgc_input_cost_usd_total"
+USD = "ctxgc_cost_usd_total"
 
 
 def pace(trigger: str = "", *, live: int = 0, paid: float = 0.0, untouched: float = 0.0) -> Pace:
@@ -91,6 +93,28 @@ def test_both_bills_rise_with_each_request() -> None:
     session.ask([("user_turn", 1)], pace=pace(paid=0.7, untouched=1.0))
     assert session.count(INPUT, kind="paid") == pytest.approx(0.7)
     assert session.count(INPUT, kind="untouched") == pytest.approx(1.0)
+
+
+def test_collecting_may_have_cost_more_than_it_brought_and_no_counter_falls_for_it() -> None:
+    session = Session()
+    session.ask([("user_turn", 1)], pace=pace(paid=0.5, untouched=0.5))
+    session.ask([("user_turn", 1)], pace=pace("rent", paid=1.5, untouched=0.6))
+    assert session.count(INPUT, kind="untouched") - session.count(INPUT, kind="paid") == pytest.approx(-0.9)
+
+
+def test_what_rewriting_cost_is_a_penalty_in_dollars_where_the_model_has_a_price() -> None:
+    dear = Pace(trigger="rent", live=300, price=0.25, write=PRICE.cache_write)
+    for model, write, penalty in (("gpt-x", dear.write, 0.25), ("gpt-x", 1.25, 0), ("unheard-of", dear.write, 0)):
+        session = Session()
+        session.settle(session.ask([("user_turn", 1)], model=model, pace=structs.replace(dear, write=write)))
+        session.settle(session.ask([("user_turn", 1)], model=model, pace=structs.replace(dear, trigger="")))
+        assert session.count(USD, kind="cache_penalty") == penalty
+
+
+def test_a_collection_that_cost_nothing_more_is_no_penalty() -> None:
+    session = Session()
+    session.settle(session.ask([("user_turn", 1)], pace=Pace(trigger="cold", price=-0.25, write=PRICE.cache_write)))
+    assert session.count(USD) == 0
 
 
 def test_relative_prices_are_not_counted_as_dollars() -> None:

@@ -4,14 +4,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxgc.core.journal import Gap, Recovery, Usage
-from ctxgc.core.state import State
+from ctxgc.core.journal import Gap, Pace, Recovery, Usage
+from ctxgc.errors import ConfigError
+from ctxgc.lab.suspects import Suspect
 from ctxgc.telemetry import Figures
+from ctxgc.telemetry.figures import DUE
+from ctxgc.telemetry.labels import CAUSES, PLAIN
 from ctxgc.tokens import Price
 
-from .helpers import Session, count, new_figures, observed, price
+from .helpers import PRICE, Session, count, new_figures, observed, price
 
 FAIL_OPEN = "ctxgc_fail_open_total"
+OVERHEAD = "ctxgc_request_overhead_seconds"
+DURATION = "ctxgc_upstream_duration_seconds"
+FIRST_TOKEN = "ctxgc_upstream_time_to_first_token_seconds"
+INVALIDATED = "ctxgc_cache_invalidated_tokens_total"
+COSTS = st.floats(0, 1)
 TAGS = (
     "system_prompt",
     "user_turn",
@@ -118,24 +126,31 @@ def test_requests_in_flight_rise_and_fall_and_never_below_none():
     figures.request_started()
     assert figures.gauges()["ctxgc_requests_in_flight"] == 2
     for _ in range(3):
-        figures.request_ended("gpt-x", "ok", 0.001, 2.0, 0.5)
+        figures.request_ended()
     assert figures.gauges()["ctxgc_requests_in_flight"] == 0
 
 
 def test_the_times_of_a_request():
-    figures = new_figures()
-    figures.request_ended("gpt-x", "ok", 0.001, 2.0, 0.5)
-    assert observed(figures, "ctxgc_request_overhead_seconds") == (1, 0.001)
-    assert observed(figures, "ctxgc_upstream_duration_seconds", "openai", "gpt-x") == (1, 2.0)
-    assert observed(figures, "ctxgc_upstream_time_to_first_byte_seconds", "openai", "gpt-x") == (1, 0.5)
+    session = Session()
+    session.settle(session.ask(), overhead=0.001, duration=2.0, first_token=0.5)
+    assert observed(session.figures, OVERHEAD) == (1, 0.001)
+    assert observed(session.figures, DURATION, "openai", "gpt-x") == (1, 2.0)
+    assert observed(session.figures, FIRST_TOKEN, "openai", "gpt-x") == (1, 0.5)
+
+
+def test_what_is_not_known_of_a_request_is_not_zero_seconds():
+    session = Session()
+    session.settle(session.ask())
+    assert observed(session.figures, OVERHEAD) == (0, 0.0)
+    assert observed(session.figures, DURATION, "openai", "gpt-x") == (0, 0.0)
 
 
 def test_an_answer_that_broke_off_says_nothing_of_how_long_one_takes():
-    figures = new_figures()
-    figures.request_ended("gpt-x", "aborted", 0.001, 2.0, None)
-    assert observed(figures, "ctxgc_upstream_duration_seconds", "openai", "gpt-x") == (0, 0.0)
-    assert observed(figures, "ctxgc_upstream_time_to_first_byte_seconds", "openai", "gpt-x") == (0, 0.0)
-    assert observed(figures, "ctxgc_request_overhead_seconds")[0] == 1
+    session = Session()
+    session.settle(session.ask(), outcome="aborted", overhead=0.001, duration=2.0)
+    assert observed(session.figures, DURATION, "openai", "gpt-x") == (0, 0.0)
+    assert observed(session.figures, FIRST_TOKEN, "openai", "gpt-x") == (0, 0.0)
+    assert observed(session.figures, OVERHEAD)[0] == 1
 
 
 def test_gauges_are_asked_when_they_are_read():
@@ -157,11 +172,69 @@ def test_what_they_cannot_count_is_counted_as_that_and_never_raised():
     session = Session(Figures(broken))
     call = session.ask([("user_turn", 1)])
     session.settle(call)
-    session.figures.request_ended("gpt-x", "ok", 0.0, 0.0, None)
-    session.figures.observe(State(), None)  # type: ignore[arg-type]
+    session.figures.request_started(None, None)  # type: ignore[arg-type]
+    session.figures.suspects(b"", None)  # type: ignore[arg-type]
     counters = session.figures.board().counters
     assert counters["ctxgc_telemetry_faults_total"].values == {(): 2}
-    assert counters["ctxgc_audit_entries_total"].values == {(): 4}
+    assert counters["ctxgc_audit_entries_total"].values == {(): 3}
+
+
+def test_the_end_of_a_request_is_counted_when_nobody_waits_and_before_all_that_comes_after_it():
+    session = Session()
+    session.settle(session.ask([("user_turn", 10)]))
+    requests = session.figures._board.counters["ctxgc_requests_total"].values
+    assert not requests  # whoever settles has a client waiting
+    session.figures.catch_up()
+    assert sum(requests.values()) == 1
+    session.settle(session.ask())
+    session.ask()
+    assert sum(requests.values()) == 2
+
+
+def test_ends_that_nobody_counts_do_not_pile_up():
+    session = Session()
+    for _ in range(DUE + 5):
+        session.settle(b"of no request")
+    assert len(session.figures._due) < DUE
+    assert session.count("ctxgc_requests_total") == DUE + 5
+
+
+def test_an_end_that_cannot_be_counted_keeps_no_other_from_it():
+    session = Session()
+    for outcome in ("ok", None, "ok"):
+        session.settle(b"", outcome=outcome)  # type: ignore[arg-type]
+    values = session.figures.board().counters["ctxgc_requests_total"].values
+    assert sum(values.values()) >= 2
+
+
+def test_metrics_that_are_excluded_must_be_ones():
+    assert Figures(price, exclude=("ctxgc_store_bytes",)).excluded == {"ctxgc_store_bytes"}
+    with pytest.raises(ConfigError, match="ctxgc_store_byte'"):
+        Figures(price, exclude=("ctxgc_store_byte",))
+
+
+def test_sources_are_told_apart_unless_that_is_not_wanted():
+    for wanted, sources in ((True, {"", "a", "b"}), (False, {""})):
+        session = Session(Figures(price, sources=wanted))
+        session.settle(session.ask([("user_turn", 1)], [("tool_result:a", 1)], [("tool_result:b", 1)]))
+        values = session.figures.board().counters["ctxgc_context_tokens_total"].values
+        assert {labels[2] for labels in values} == sources
+        assert session.count("ctxgc_context_tokens_total", stage="received") == 3
+
+
+def test_a_suspect_counts_by_its_rule_and_whoever_wants_to_is_told():
+    told: list[tuple[bytes, str]] = []
+    figures = Figures(price, suspected=lambda key, one: told.append((key, one.subject)))
+    figures.suspects(b"k", [Suspect(rule, "tool", 1, 0.1, "", "") for rule in ("reread", "reread", "of my own")])
+    assert count(figures, "ctxgc_leak_suspects_total", rule="reread") == 2
+    assert count(figures, "ctxgc_leak_suspects_total", rule="other") == 1
+    assert told == [(b"k", "tool")] * 3
+
+
+def test_what_contradicts_its_hash_counts():
+    figures = new_figures()
+    figures.corrupt()
+    assert count(figures, "ctxgc_audit_verify_failures_total") == 1
 
 
 def test_verbs_are_taken_one_at_a_time():
@@ -172,8 +245,9 @@ def test_verbs_are_taken_one_at_a_time():
         return price(name)
 
     figures = Figures(asked)
-    figures.request_ended("gpt-x", "ok", 0.0, 0.0, None)
-    Session(figures).settle(b"call", model="made-up")
+    session = Session(figures)
+    session.settle(b"call", model="made-up")
+    session.ask(model="gpt-x")
     assert set(alone) == {True}
     assert not figures._lock.locked()
 
@@ -186,6 +260,7 @@ class Story:
         self.session = Session()
         self.carried: dict[bytes, tuple[int, int]] = {}
         self.received = self.forwarded = 0
+        self.bills = 0.0, 0.0
 
     def ask(self) -> None:
         cells = st.lists(st.tuples(st.sampled_from(TAGS), st.integers(0, 50)), min_size=1, max_size=3)
@@ -197,10 +272,21 @@ class Story:
             parent=self.draw(st.integers(-1, len(state.nodes) - 1)),
             tools=tools,
             toolset=self.draw(st.integers(-1, len(state.toolsets) - 1)),
+            pace=self.pace(),
         )
         self.note(call)
         if len(state.cells) > first and self.draw(st.booleans()):
             self.collect(call, first)
+
+    def pace(self) -> Pace | None:
+        """Bills that grow; what collecting cost may be more than what it spared, and a price may be below nothing."""
+        if self.draw(st.booleans()):
+            return None
+        self.bills = self.bills[0] + self.draw(COSTS), self.bills[1] + self.draw(COSTS)
+        trigger, live = self.draw(st.sampled_from(("", *CAUSES[:-1]))), self.draw(st.integers(0, 99))
+        price, unit = self.draw(st.floats(-1, 1)), self.draw(st.sampled_from((PRICE.cache_write, 1.25)))
+        paid, untouched = self.bills
+        return Pace(trigger=trigger, live=live, price=price, write=unit, paid=paid, untouched=untouched)
 
     def collect(self, call: bytes, first: int) -> None:
         """Mostly of the request's own cells, as in eden; sometimes of older ones."""
@@ -261,3 +347,5 @@ def test_counters_only_rise_and_sum_up_to_what_the_state_says(data: st.DataObjec
         before = after
     assert story.session.count("ctxgc_context_tokens_total", stage="received") == story.received
     assert story.session.count("ctxgc_context_tokens_total", stage="forwarded") == story.forwarded
+    causes = [story.session.count(INVALIDATED, cause=cause) for cause in CAUSES if cause != PLAIN]
+    assert sum(causes) == story.session.count("ctxgc_collection_cost_tokens_total", kind="rewritten")

@@ -1,0 +1,65 @@
+"""The reader as a process of its own, so that a long journal never takes the proxy's time.
+
+Rule: standard output carries answers and nothing else; the process ends when its standard input does, that is with the
+process that began it, however that ended.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import BinaryIO
+
+from ctxgc.web.frames import HEAD, Answer, Asked, Terms, frame, refusal, unframe
+
+_NICE = 5
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    out = os.fdopen(os.dup(1), "wb")
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    with suppress(OSError):
+        os.nice(_NICE)  # agents come first
+    source = sys.stdin.buffer
+    begun = received(source)
+    if begun is None:
+        return
+    answer = _opened(unframe(begun, Terms))
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)  # sessions are many small values that stay
+    with suppress(BrokenPipeError):
+        while (body := received(source)) is not None:
+            out.write(frame(answer(unframe(body, Asked))))
+            out.flush()
+    os._exit(0)  # nothing is to be written: what only reads may go at once
+
+
+def received(source: BinaryIO) -> bytes | None:
+    """The body of the next frame; None where the other end is gone."""
+    head = source.read(HEAD)
+    if len(head) < HEAD:
+        return None
+    size = int.from_bytes(head, "big")
+    body = source.read(size)
+    return body if len(body) == size else None
+
+
+def _opened(terms: Terms) -> Callable[[Asked], Answer]:
+    """What answers questions about a store; where it cannot be opened, every answer says why."""
+    from ctxgc.store import StoreError, open_store
+    from ctxgc.web.reader import Reader
+
+    try:
+        return Reader(open_store(terms.url, create=False, read_only=True), terms).answer
+    except StoreError as error:
+        said = refusal(503, str(error), "ctxgc_store")
+        return lambda _: said
+
+
+if __name__ == "__main__":
+    main()

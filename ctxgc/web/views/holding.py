@@ -1,0 +1,36 @@
+"""Holding back: a journal's entries in an order in which each request is whole when it is looked at.
+
+Rule: entries of a request that is open wait until it is settled, or until another one begins; nothing is reordered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ctxgc.core.journal import Allocation, AnyEntry, Recovery, Settlement
+
+
+@dataclass(slots=True)
+class Holding:
+    """The entries of the newest request, while it is open."""
+
+    _held: list[AnyEntry] = field(default_factory=list)
+    _call: bytes = b""
+
+    def take(self, entry: AnyEntry) -> Iterator[AnyEntry]:
+        """Take an entry; gives those that can be looked at now."""
+        if isinstance(entry, Allocation):
+            yield from self.rest()
+            self._held, self._call = [entry], entry.call
+        elif not self._held:
+            yield entry
+        else:
+            self._held.append(entry)
+            if isinstance(entry, Settlement | Recovery) and entry.call == self._call:
+                yield from self.rest()
+
+    def rest(self) -> Iterator[AnyEntry]:
+        """What is held back, which is not any more."""
+        held, self._held = self._held, []
+        yield from held

@@ -1,0 +1,201 @@
+"""Who reads for the page: a process that knows no key, is begun anew where it dies, and ends with the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ctxgc.core.pacer import Pacer
+from ctxgc.store import open_store
+from ctxgc.web import desk as desks
+from ctxgc.web.desk import InChild, environment
+from ctxgc.web.frames import Answer, Asked, Terms, encoded, frame, unframe
+from ctxgc.web.token import token_of
+from tests.proxy.process import running as process
+from tests.proxy.upstream import HANG, Upstream
+from tests.web.pages import Visitor
+
+LIST = Asked(path="sessions")
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A store on disk, with nothing in it."""
+    found = f"sqlite:///{tmp_path / 'audit.db'}"
+    open_store(found).close()
+    return found
+
+
+@pytest.fixture
+async def desk(url: str) -> AsyncIterator[InChild]:
+    made = InChild(Terms(url=url))
+    yield made
+    await made.close()
+
+
+async def gone(pid: int) -> None:
+    """Wait until a process has ended."""
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    loop.add_reader(handle, ended.set)
+    try:
+        await asyncio.wait_for(ended.wait(), HANG)
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has begun."""
+    found = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(one) for path in found for one in path.read_text().split()]
+
+
+def about(pid: int, what: str) -> bytes:
+    return Path(f"/proc/{pid}/{what}").read_bytes()
+
+
+# Asking
+
+
+async def test_it_is_begun_with_the_first_question(desk: InChild) -> None:
+    assert desk.pid is None
+    answer = await desk.ask(LIST)
+    assert (answer.status, json.loads(answer.body)["sessions"]) == (200, [])
+    assert desk.pid is not None
+
+
+async def test_answers_come_to_whom_they_are_for(desk: InChild) -> None:
+    paths = [f"nothing/{number}" if number % 2 else "sessions" for number in range(20)]
+    answers = await asyncio.gather(*(desk.ask(Asked(path=path)) for path in paths))
+    assert [answer.status for answer in answers] == [404 if number % 2 else 200 for number in range(20)]
+
+
+async def test_one_who_leaves_does_not_get_in_the_way_of_the_next(desk: InChild) -> None:
+    leaving = asyncio.ensure_future(desk.ask(LIST))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    answers = await asyncio.gather(desk.ask(Asked(path="nothing")), desk.ask(LIST))
+    assert [answer.status for answer in answers] == [404, 200]
+
+
+async def test_too_many_at_once_are_refused(desk: InChild, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desks, "MOST", 3)
+    await desk.ask(LIST)
+    answers = await asyncio.gather(*(desk.ask(LIST) for _ in range(9)))
+    assert sorted(answer.status for answer in answers) == [200] * 3 + [503] * 6
+
+
+async def test_a_store_that_cannot_be_opened_is_said(tmp_path: Path) -> None:
+    desk = InChild(Terms(url=f"sqlite:///{tmp_path / 'none.db'}"))
+    answer = await desk.ask(LIST)
+    assert answer.status == 503
+    assert "there is no store" in json.loads(answer.body)["error"]["message"]
+    await desk.close()
+
+
+# Its end
+
+
+async def test_one_that_was_killed_is_begun_anew(desk: InChild) -> None:
+    await desk.ask(LIST)
+    before = desk.pid
+    assert before is not None
+    os.kill(before, signal.SIGKILL)
+    await gone(before)
+    assert (await desk.ask(LIST)).status == 200
+    assert desk.pid not in (None, before)
+
+
+async def test_one_that_is_killed_while_it_is_asked_is_asked_again(desk: InChild) -> None:
+    await desk.ask(LIST)
+    assert desk.pid is not None
+    os.kill(desk.pid, signal.SIGSTOP)
+    asking = [asyncio.ensure_future(desk.ask(LIST)) for _ in range(3)]
+    await asyncio.sleep(0)
+    os.kill(desk.pid, signal.SIGKILL)
+    assert [(await one).status for one in asking] == [200] * 3
+
+
+async def test_one_that_does_not_answer_is_ended(desk: InChild, monkeypatch: pytest.MonkeyPatch) -> None:
+    await desk.ask(LIST)
+    stopped = desk.pid
+    assert stopped is not None
+    monkeypatch.setattr(desks, "PATIENCE", 0.05)
+    os.kill(stopped, signal.SIGSTOP)
+    assert (await desk.ask(LIST)).status == 503
+    await gone(stopped)
+    monkeypatch.setattr(desks, "PATIENCE", HANG)
+    assert (await desk.ask(LIST)).status == 200
+
+
+async def test_one_that_cannot_be_begun_is_an_answer_too(url: str) -> None:
+    for python in ("/nowhere/python", "/bin/false"):
+        desk = InChild(Terms(url=url), python)
+        assert (await desk.ask(LIST)).status == 503
+        await desk.close()
+
+
+async def test_closing_ends_it(desk: InChild) -> None:
+    await desk.ask(LIST)
+    pid = desk.pid
+    assert pid is not None
+    await desk.close()
+    await gone(pid)
+    assert (await desk.ask(LIST)).status == 503
+    await desk.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+async def test_it_ends_with_the_proxy_however_that_ends_and_knows_no_key(tmp_path: Path) -> None:
+    secret = "sk-secret-of-the-environment"
+    names = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY", "MY_TOKEN"), secret)
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    async with (
+        Upstream() as upstream,
+        process(tmp_path, "--upstream", upstream.base, "--store", url, **names) as proxy,
+    ):
+        store = open_store(url, read_only=True)
+        visitor = Visitor(proxy.port, token_of(store.secret))
+        store.close()
+        assert children(proxy.process.pid) == [], "nobody looks, so nothing runs"
+        assert (await visitor.document("sessions"))["sessions"] == []
+        (child,) = children(proxy.process.pid)
+        assert secret.encode() in about(proxy.process.pid, "environ")
+        assert secret.encode() not in about(child, "environ") + about(child, "cmdline")
+        proxy.process.send_signal(signal.SIGKILL)
+        await gone(child)
+
+
+def test_an_environment_has_what_python_needs_and_no_more() -> None:
+    ours = {"PATH": "/bin", "LC_ALL": "C", "OPENAI_API_KEY": "x", "CTXGC_UPSTREAM": "https://k:s@h", "PYTHONPATH": "p"}
+    found = environment(ours)
+    assert set(found) == {"PATH", "LC_ALL", "PYTHONPATH", "PYTHONIOENCODING"}
+    assert found["PYTHONPATH"].endswith(f"{os.pathsep}p")
+
+
+# Frames
+
+
+def test_what_goes_through_a_pipe_comes_out_as_it_went_in() -> None:
+    terms = Terms(url="sqlite:///x", ledger="main", pacer=Pacer(quality=5))
+    asked = Asked(path="sessions", query={"turn": "1"}, live=("ab",), acts=True, gzip=True)
+    answer = Answer(200, b"\x00\xff", True)
+    for message in (terms, asked, answer):
+        data = frame(message)
+        assert int.from_bytes(data[:4], "big") == len(data) - 4
+        assert unframe(data[4:], type(message)) == message
+
+
+def test_json_carries_any_text() -> None:
+    assert json.loads(encoded({"a": "\ud800 <b> \u2028 \x00"})) == {"a": "\ud800 <b> \u2028 \x00"}
