@@ -14,6 +14,7 @@ from ctxgc.cli._output import as_json, progress
 
 if TYPE_CHECKING:
     from ctxgc.demo.report import Report
+    from ctxgc.demo.run import Runs
 
 
 @click.command()
@@ -40,25 +41,29 @@ def command(model: str, keep: bool, page: bool, json_: bool) -> None:
     if page and json_:
         raise click.UsageError("give --page or --json, not both")
     with _folder(keep) as folder:
-        report = _report(model, folder)
+        runs, report = _report(model, folder)
         if json_:
             as_json(document(report, kept=keep))
             return
         print_report(report, kept=keep, paged=page)
         if page:
-            _serve(report)
+            _serve(runs, report)
 
 
-def _serve(report: Report) -> None:
-    """The page over the demo's store, opened on what leaks in its session."""
+def _serve(runs: Runs, report: Report) -> None:
+    """The page over the demo's store, opened on what leaks in the session without ctxgc."""
     from ctxgc.cli._serving import say_page, until_stopped
+    from ctxgc.demo.untouched import keep_untouched
     from ctxgc.web.frames import Terms
     from ctxgc.web.serving import serve_page
     from ctxgc.web.token import link
 
+    untouched = keep_untouched(runs).hex()
+
     def ready(base: str, token: str) -> None:
-        say_page(link(base, token, report.store.session, "suspects"))
-        click.echo("open it in a browser; stop with Ctrl-C", err=True)
+        say_page(link(base, token, untouched, "suspects"))
+        click.echo("open it in a browser: it shows what leaks in the session without ctxgc;", err=True)
+        click.echo(f"session {report.store.session[:12]} is the same through ctxgc. Stop with Ctrl-C", err=True)
 
     until_stopped(serve_page(Terms(url=report.store.url), "127.0.0.1", 0, ready))
 
@@ -73,7 +78,7 @@ def _folder(keep: bool) -> Iterator[Path]:
         yield Path(name).absolute()
 
 
-def _report(model: str, folder: Path) -> Report:
+def _report(model: str, folder: Path) -> tuple[Runs, Report]:
     import asyncio
 
     from ctxgc.demo.report import report
@@ -91,4 +96,4 @@ def _report(model: str, folder: Path) -> Report:
             tell(done, turns)
 
         runs = asyncio.run(run_demo(model, f"sqlite:///{folder / 'ctxgc.db'}", turned, scenario))
-    return report(runs, PriceTable.load().price(model))
+    return runs, report(runs, PriceTable.load().price(model))

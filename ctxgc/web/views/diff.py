@@ -5,7 +5,7 @@ Rule: made from the journal up to the requests in question; texts come from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ctxgc.core.collector import Edit
@@ -204,8 +204,3 @@ class _Two:
             return content(self._state, self._store, self._codec, number)
         except (StoreError, ValueError, LookupError):
             return None
-
-
-def turns_of(entries: Iterable[AnyEntry]) -> int:
-    """How many requests a journal has."""
-    return sum(isinstance(entry, Allocation) for entry in entries)

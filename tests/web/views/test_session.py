@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxgc.core.journal import Allocation, Settlement
+from ctxgc.core.pacer import Tariff
 from ctxgc.web.views import SessionView
 from tests.web.views import shapes
 from tests.web.views.journals import READ, WRITE, came, journals, left, moments, price, tariff, view_of, without
@@ -110,7 +112,7 @@ def test_costs_are_those_of_each_requests_model() -> None:
     models = {one.entry.model for one in moments(entries)}
     assert len(models) == 2
     dear = {name: 1 + at for at, name in enumerate(sorted(models))}
-    view = view_of(entries, tariffs=lambda model: msgspec_replace(tariff(model), dear.get(model, 1)))
+    view = view_of(entries, tariffs=lambda model: dearer(tariff(model), dear.get(model, 1)))
     cost, seen = Counter[int](), set[int]()
     for one in moments(entries):
         for cell, tokens in left(one).items():
@@ -120,9 +122,7 @@ def test_costs_are_those_of_each_requests_model() -> None:
     assert found["cost"] == [cost[cell] / 10 for cell in found["id"]]
 
 
-def msgspec_replace(one: Any, times: int) -> Any:
-    from dataclasses import replace
-
+def dearer(one: Tariff, times: int) -> Tariff:
     return replace(one, read=one.read * times, write=one.write * times)
 
 
