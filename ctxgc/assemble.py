@@ -1,6 +1,7 @@
 """Putting the parts together: from settings to the kit that sessions share.
 
-Rule: everything that reads a clock, makes an id or opens a file is chosen here, once, by the shell that starts.
+Rule: everything that reads a clock, makes an id or opens a file is chosen here, once, by the shell that starts. Who
+only wants prices loads no more than those.
 """
 
 from __future__ import annotations
@@ -17,18 +18,16 @@ from ctxgc.core.pacer import Pacer
 from ctxgc.core.policy import Policy
 from ctxgc.core.state import State
 from ctxgc.errors import ConfigError, LedgerError
-from ctxgc.session import Kit
-from ctxgc.session.kit import Summariser
-from ctxgc.session.timing import Timer, Untimed
-from ctxgc.session.watching import Watch
 from ctxgc.store import Store
 from ctxgc.tokens import Price, PriceTable, TokenDataUnavailable
-from ctxgc.tokens.measure import meter_for
 from ctxgc.tokens.tariffs import tariffs
-from ctxgc.wire.openai_chat import OpenAIChat
 
 if TYPE_CHECKING:
     from ctxgc.ledger import Ledger, Verifier
+    from ctxgc.session import Kit
+    from ctxgc.session.kit import Summariser
+    from ctxgc.session.timing import Timer
+    from ctxgc.session.watching import Watch
 
 _MODELS = 64
 
@@ -49,6 +48,11 @@ def make_kit(
     timer: Timer | None = None,
 ) -> Kit:
     """A kit for chat completions with the real clock, random ids and the price table's prices."""
+    from ctxgc.session import Kit
+    from ctxgc.session.timing import Untimed
+    from ctxgc.tokens.measure import meter_for
+    from ctxgc.wire.openai_chat import OpenAIChat
+
     return Kit(
         store=store,
         codec=OpenAIChat(),
@@ -73,6 +77,7 @@ def summariser_of(model: str) -> Summariser | None:
     model as litellm names it."""
     if model == "off":
         return None
+    from ctxgc.session.kit import Summariser
     from ctxgc.summarise import litellm_asker
 
     return Summariser(litellm_asker(), "" if model == "session" else model)
@@ -96,6 +101,8 @@ def watches(tables: Sequence[Mapping[str, object]]) -> tuple[Watch, ...]:
 
 
 def _watch(table: Mapping[str, object]) -> Watch:
+    from ctxgc.session.watching import Watch
+
     given = dict(table)
     name, site = given.pop("name", ""), given.pop("site", "")
     if not (isinstance(name, str) and isinstance(site, str) and name.strip() and site.strip()):

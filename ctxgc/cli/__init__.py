@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 import click
 
+from ctxgc.cli._streams import ensure_streams
+
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "demo": ("demo", "See it work: a scripted 60-turn session, through the real proxy. No API key."),
@@ -86,6 +88,7 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point of the ``ctxgc`` script."""
+    ensure_streams()
     try:
         code = cli.main(prog_name="ctxgc", standalone_mode=False)
         sys.stdout.flush()

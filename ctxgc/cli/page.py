@@ -43,4 +43,4 @@ def command(session: str | None, store: str | None, port: int | None, open_: boo
 
     terms = Terms(url=config.store or default_store(), ledger=config.ledger, pacer=config.pacer())
     at = config.page_port if port is None else port
-    until_stopped(serve_page(terms, config.host, at, ready))
+    until_stopped(serve_page(terms, config.host, at, ready, config.allowed_hosts))

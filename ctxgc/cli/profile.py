@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
 from ctxgc.cli._journals import find_session, opened, store_option
 from ctxgc.cli._output import as_json
 from ctxgc.cli._profiled import ASSUMED, Wanted, of_session, of_transcripts, replayed_into
+from ctxgc.cli._written import written
 
 if TYPE_CHECKING:
     from ctxgc.cli._profile_json import Profiled
@@ -84,7 +85,7 @@ def command(
         _print(profiles, by, top, chosen)
         return
     made = list(profiles)  # a file is only written once all has been read
-    with _written(output) as out, redirect_stdout(out):
+    with written(output) as out, redirect_stdout(out):
         _print(iter(made), by, top, chosen)
 
 
@@ -123,20 +124,6 @@ def _terminal() -> bool:
     return sys.stdout.isatty()
 
 
-@contextmanager
-def _written(path: Path) -> Iterator[IO[str]]:
-    """A file to write text to, or its ``buffer`` for bytes; - is stdout. Raises ``InputError``."""
-    from ctxgc.errors import InputError
-
-    try:
-        with click.open_file(str(path), "w", encoding="utf-8") as out:
-            yield out
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-
-
 def _print(profiles: Iterator[Profiled], by: str | None, top: int, form: str) -> None:
     from ctxgc.cli import _profile_json
     from ctxgc.cli._profile_stacks import write_stacks
@@ -164,13 +151,13 @@ def _page(
     if session:
         with opened(url) as store:
             key = find_session(store, session).key
-            with _written(html) as out:
+            with written(html) as out:
                 write_report(store, [key], out, content=content)
         return
     store = open_store("sqlite://")
     try:
         keys = replayed_into(store, paths, wanted)
-        with _written(html) as out:
+        with written(html) as out:
             write_report(store, keys, out, content=content)
     finally:
         store.close()

@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from ctxgc.core.block import Author, Block, Kind
 
 _SITE_LENGTH = 120
@@ -27,8 +29,7 @@ _AUTHORS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """A block on the heap, as the journal records it. Tokens are the model's; ``turn`` is the one it arrived in.
 
     ``sent`` is its tokens as they go upstream: equal to ``tokens`` unless an edit stands for the original.

@@ -12,6 +12,8 @@ from ctxgc.core.journal import Allocation
 from ctxgc.core.nodes import ROOT, Compacted, Node, Tally, Toolset, add
 from ctxgc.core.own import Inserted, Own
 
+_NO_TOOLS = Toolset((), {})
+
 
 class History:
     """Cells, nodes and tool sets are numbered from 0 in the order of the journal."""
@@ -29,7 +31,7 @@ class History:
 
     def toolset(self, number: int) -> Toolset:
         """The tool set of that number; -1 is none."""
-        return self.toolsets[number] if number >= 0 else Toolset((), {})
+        return self.toolsets[number] if number >= 0 else _NO_TOOLS
 
     def path(self, head: int) -> list[Node]:
         """The nodes of a history from its first message to ``head``."""
@@ -82,7 +84,8 @@ class History:
         """The position in the ledger's log up to which a history was told of it; -1 if it never was."""
         node = self.node(head)
         made = node.compacted.told if node.compacted else -1
-        return max(node.told, made, *(each.told for each in self.own.behind(head, child)), -1)
+        behind = self.own.behind(head, child)
+        return max(node.told, made, *(each.told for each in behind)) if behind else max(node.told, made)
 
     def shown(self, head: int) -> list[Node]:
         """The nodes of a history of which anything is sent: without those of a span that was compacted."""

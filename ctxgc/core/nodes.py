@@ -6,7 +6,9 @@ Rule: values only. A history is changed by putting other nodes in its place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import msgspec
 
 MEMORY = 8
 """References to a cell that are remembered one by one: the newest."""
@@ -31,8 +33,7 @@ class Compacted:
     told: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """A message in the trie of histories. ``received`` and ``sent`` are the tokens of the whole path to it, per tag.
 
     ``offer`` numbers the tool of ours that its history offers (-1: none). ``compacted`` is the span that histories
@@ -51,14 +52,13 @@ class Node:
     cells: tuple[int, ...]
     received: Tally
     sent: Tally
-    edits: Mapping[int, str] = field(default_factory=dict)
+    edits: Mapping[int, str] = msgspec.field(default_factory=dict)
     offer: int = -1
     compacted: Compacted | None = None
     told: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """The last node of a request: with which tool set and model, and when (Unix seconds) it was in use last.
 
     ``offered`` says that the request left with the tool of ours that its history offers, ``continues`` that it went on
@@ -80,8 +80,7 @@ class Toolset:
     tally: Tally
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(msgspec.Struct, frozen=True):
     """What is known of the references to a cell: how many turns made one, the newest of them, and where they point."""
 
     count: int = 0

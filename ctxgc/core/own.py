@@ -64,4 +64,4 @@ class Own:
     def behind(self, node: int, child: int = -1) -> tuple[Inserted, ...]:
         """What stands between a node and the ``child`` that follows it; without one, all that is behind it now."""
         found = self.inserted.get(node, ())
-        return found if child < 0 else tuple(each for each in found if each.since <= child)
+        return found if child < 0 or not found else tuple(each for each in found if each.since <= child)

@@ -6,7 +6,8 @@ Rule: nothing here is changed but by ``apply``, and ``apply`` looks at nothing b
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
@@ -37,6 +38,8 @@ EDEN = "eden"
 """The generation of cells that were never sent."""
 LEAST = 4096
 """Input tokens below which a provider may not cache (the largest minimum that any publishes)."""
+
+_KINDS = {kind.value: kind for kind in Kind}
 
 
 class State(History):
@@ -162,7 +165,7 @@ class State(History):
         self.by_blob[new.parent, new.blob] = number
 
     def _cell(self, new: NewCell, node: int, turn: int) -> int:
-        number, kind = len(self.cells), Kind(new.block)
+        number, kind = len(self.cells), _KINDS.get(new.block) or Kind(new.block)
         self.cells.append(
             Cell(
                 number, kind, new.tag, new.site, new.tokens, new.tokens, turn, new.pinned, new.content, new.exact,

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
+from operator import eq
 
 from ctxgc.lab.requests import Carried, Request
 from ctxgc.session.collecting import YOUNG
@@ -50,7 +52,7 @@ class Suspect:
     setting: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Hand:
     """Of cells that the newest request sends: their tokens, and all tokens sent for them; and the same of those that
     are idle: they came more than ``IDLE`` turns ago, and nothing has referred to them since."""
@@ -99,26 +101,33 @@ class Case:
 
     def stands_before(self, other: int, cell: int) -> bool:
         """Whether one cell's message stands before another's in its history, or is the same."""
-        places, owners = self._places, self.state.owners
-        begin, end = places[owners[other]]
-        return begin <= places[owners[cell]][0] < end
+        owners = self.state.owners
+        begin, end = self._place(owners[other])
+        return begin <= self._place(owners[cell])[0] < end
 
     def repeats(self, cells: Iterable[int]) -> Iterator[int]:
         """Of cells with one content, those before which another one stands in the same history."""
-        places, owners, reach = self._places, self.state.owners, -1
-        for _, cell in sorted((places[owners[cell]][0], cell) for cell in cells if owners[cell] >= 0):
-            begin, end = places[owners[cell]]
+        place, owners, reach = self._place, self.state.owners, -1
+        for _, cell in sorted((place(owners[cell])[0], cell) for cell in cells if owners[cell] >= 0):
+            begin, end = place(owners[cell])
             if begin < reach:
                 yield cell
             reach = max(reach, end)
 
+    def _place(self, node: int) -> tuple[int, int]:
+        """A node's place among all nodes in the order in which a walk down the histories comes to them, and the first
+        place behind all that follows it."""
+        return (node, len(self.state.nodes)) if self._straight else self._places[node]
+
+    @cached_property
+    def _straight(self) -> bool:
+        """Whether there is one history, without branches."""
+        return all(map(eq, (node.parent for node in self.state.nodes), count(-1)))
+
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
-        """Each node's place among all nodes in the order in which a walk down the histories comes to them, and the
-        first place behind all that follows it. Numbers of children are above their parents', so two passes do."""
+        """The places of all nodes. Numbers of children are above their parents', so two passes do."""
         nodes = self.state.nodes
-        if all(node.parent == node.id - 1 for node in nodes):  # one history and no branches
-            return [(at, len(nodes)) for at in range(len(nodes))]
         sizes = [1] * len(nodes)
         for at in range(len(nodes) - 1, -1, -1):
             if nodes[at].parent >= 0:
@@ -146,17 +155,20 @@ class Case:
         if self.newest is None:
             return {}
         cells, sent_turns, marks = self.state.cells, self.carried.sent_turns, self.state.marks
-        oldest, found = self.state.node(self.newest.head).turn - IDLE, dict[str, Hand]()
+        oldest, found = self.state.node(self.newest.head).turn - IDLE, dict[str, list[int]]()
         for node in self.state.shown(self.newest.head):
+            old = node.turn < oldest  # and so are its cells
             for number in node.cells:
-                cell = cells[number]
-                hand = found.get(cell.tag) or found.setdefault(cell.tag, Hand())
-                hand.tokens += cell.sent
-                hand.sent_turns += sent_turns[number]
-                if cell.turn < oldest and (number not in marks or marks[number].turn < oldest):
-                    hand.idle += cell.sent
-                    hand.idle_turns += sent_turns[number]
-        return found
+                cell, turns = cells[number], sent_turns[number]
+                tokens, hand = cell.sent, found.get(cell.tag)
+                if hand is None:
+                    hand = found[cell.tag] = [0, 0, 0, 0]
+                hand[0] += tokens
+                hand[1] += turns
+                if old and (number not in marks or marks[number].turn < oldest):
+                    hand[2] += tokens
+                    hand[3] += turns
+        return {tag: Hand(*sums) for tag, sums in found.items()}
 
 
 def times(count: int) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ctxgc.core.block import Kind
 from ctxgc.core.compaction import Compaction
-from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Insertion, NewNode, Settlement
+from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Collection, Insertion, Settlement
 from ctxgc.core.nodes import add
 from ctxgc.core.own import Inserted
 from ctxgc.core.state import State
@@ -25,6 +25,8 @@ from ctxgc.lab.sends import Sends
 Charge = Callable[[str], tuple[int, int]]
 """From a model's name to what a token costs that is read from its cache, and one that is written to it, in any unit of
 which an amount is a whole number: sums of such do not depend on their order."""
+
+_CALL, _RESULT = Kind.TOOL_CALL.value, Kind.TOOL_RESULT.value
 
 
 def carried(entries: Iterable[AnyEntry]) -> Carried:
@@ -130,6 +132,9 @@ class Walk:
         read, write = self.charge(entry.model)
         self.sends.count(self.state, entry, read)
         node, tools = self.state.node(entry.head), self.state.toolset(entry.toolset)
+        received, sent = add(node.received, tools.tally.items()), self.state.sent(entry.head)
+        plain = sent is node.received and not entry.offered  # nothing of it was ever changed: one tally serves both
+        sent = received if plain else add(sent, self.state.tools(entry).items())
         cells = [cell for node in self.state.nodes[first:] for cell in node.cells]
         prefix, prefix_sent = self._prefix(entry)  # before what is ours is taken for sent
         ours = [*self._record, *self._unsent(entry)]
@@ -137,8 +142,10 @@ class Walk:
             ours += tools.cells
         if entry.offer is not None:
             ours.append(self.state.own.offers[-1].cell)
-        self._paid_first((*cells, *ours), write - read)
         known = self.state.cells
+        new = [known[cell] for cell in cells]
+        sizes = [cell.sent for cell in new] + [known[cell].sent for cell in ours]
+        self._paid_first((*cells, *ours), sizes, write - read)
         self.requests.append(
             Request(
                 number=len(self.requests) + 1,
@@ -148,10 +155,10 @@ class Walk:
                 head=entry.head,
                 toolset=entry.toolset,
                 continues=entry.continues,
-                received={} if entry.again else add(node.received, tools.tally.items()),
-                sent=add(self.state.sent(entry.head), self.state.tools(entry).items()),
-                fresh=sum(cell.tokens for cell in entry.schemas or ()) + sum(known[cell].tokens for cell in cells),
-                fresh_sent=sum(known[cell].sent for cell in (*cells, *ours)),
+                received={} if entry.again else received,
+                sent=sent,
+                fresh=sum([cell.tokens for cell in entry.schemas or ()]) + sum([cell.tokens for cell in new]),
+                fresh_sent=sum(sizes),
                 prefix=0 if entry.again else prefix,
                 prefix_sent=prefix_sent,
                 offered=entry.offered,
@@ -159,15 +166,14 @@ class Walk:
                 changed=self._changed,
             )
         )
-        new = [known[cell] for cell in cells]
         self.churning.take(entry, new, self.requests[-1].total_sent, collected=self._changed)
 
-    def _paid_first(self, cells: Iterable[int], price: int) -> None:
+    def _paid_first(self, cells: Iterable[int], sizes: Iterable[int], price: int) -> None:
         """What is sent for the first time is written to the cache and not read."""
         if price:
             self.sends.grow(len(self.state.cells))
-            for cell in cells:
-                self.sends.spent[cell] += price * self.state.cells[cell].sent
+            for cell, tokens in zip(cells, sizes, strict=True):
+                self.sends.spent[cell] += price * tokens
 
     def _came(self, ours: Iterable[int]) -> None:
         """Note the new cells, and which of them are ours."""
@@ -260,13 +266,10 @@ class Walk:
         first = len(self.state.nodes) - len(entry.nodes)
         for node, new in zip(self.state.nodes[first:], entry.nodes, strict=True):
             before = self._calls[node.parent] if node.parent >= 0 else {}
-            calls = _own_calls(new, node.cells)
+            calls: dict[str, int] = {}
             for cell, made in zip(node.cells, new.cells, strict=True):
-                if made.block == Kind.TOOL_RESULT and made.call_id in before:
+                if made.block == _CALL:
+                    calls[made.call_id] = cell
+                elif made.block == _RESULT and made.call_id in before:
                     self.answers.append((before[made.call_id], cell))
             self._calls.append(calls or before)
-
-
-def _own_calls(new: NewNode, cells: tuple[int, ...]) -> Mapping[str, int]:
-    pairs = zip(new.cells, cells, strict=True)
-    return {made.call_id: cell for made, cell in pairs if made.block == Kind.TOOL_CALL}

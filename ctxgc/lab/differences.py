@@ -66,9 +66,10 @@ class Difference:
     left_out: int = 0
 
 
-def difference(moment: Moment, store: Store, codec: Codec) -> Difference:
-    """The changes of a request. Raises ``StoreError`` where the store has lost a message that was changed."""
-    state, entry = fold((*moment.before, *moment.own)), moment.entry
+def difference(moment: Moment, store: Store, codec: Codec, state: State | None = None) -> Difference:
+    """The changes of a request; ``state`` is as it left, where that is known. Raises ``StoreError`` where the store has
+    lost a message that was changed."""
+    state, entry = state or fold((*moment.before, *moment.own)), moment.entry
     found = parts(state, entry.head)
     return Difference(
         messages=state.node(entry.head).depth + 1,

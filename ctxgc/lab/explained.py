@@ -16,23 +16,15 @@ from ctxgc.core.nodes import Marks
 from ctxgc.core.state import EDEN
 from ctxgc.core.stub import SIGIL
 from ctxgc.lab.compactions import Part, parts
+from ctxgc.lab.index import OURS
 from ctxgc.lab.links import Links, Reference
 from ctxgc.lab.moments import Moment
 from ctxgc.lab.plans import Offer, Rebuilt
-from ctxgc.session.changes import TAG as NEWS
 from ctxgc.session.collecting import YOUNG
-from ctxgc.session.compacting import TAG as RECORD
-from ctxgc.session.recalling import TAG as RECALL
 
 VERDICTS = ("kept", "pinned", "waits", "eden edit", "shortened", "collected", "left out")
 """As it came and not asked for; never to be touched; a policy would have it go; edited before it was ever sent; an
 excerpt of it is left; nothing or only a stub is left; a record stands for it and for others."""
-OURS = {
-    RECALL: "what was recalled stays",
-    RECORD: "the record of what was left out",
-    NEWS: "what was told of the ledger stays",
-}
-"""By tag, why a cell that never came is sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,22 @@ Rule: filled cell by cell, in the order of the journal, so that a session that g
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from ctxgc.core.block import Kind
 from ctxgc.core.heap import Cell
-from ctxgc.session.changes import TAG as NEWS
-from ctxgc.session.compacting import TAG as RECORD
-from ctxgc.session.recalling import TAG as RECALL
+from ctxgc.session.tags import NEWS, RECALL, RECORD
 
-OURS = (RECALL, RECORD, NEWS)
-"""Tags of what is sent and never came."""
+OURS: Mapping[str, str] = MappingProxyType(
+    {
+        RECALL: "what was recalled stays",
+        RECORD: "the record of what was left out",
+        NEWS: "what was told of the ledger stays",
+    }
+)
+"""By tag, why a cell is sent that never came."""
 _INJECTED = ("user_turn", "system_prompt")
 
 

@@ -15,7 +15,7 @@ from ctxgc.lab.carried import Carried, Request, carried
 from ctxgc.lab.costs import Cost, PriceOf, Reported, cost_of, reported_of
 from ctxgc.lab.suspects import Schema, Suspect, suspects
 from ctxgc.session.reading import TOOL_NAME
-from ctxgc.session.recalling import TAG as RECALL
+from ctxgc.session.tags import RECALL
 
 
 @dataclass(frozen=True, slots=True)

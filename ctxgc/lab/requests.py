@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from ctxgc.core.journal import Settlement
 from ctxgc.core.nodes import Tally
 from ctxgc.core.state import State
@@ -16,8 +18,7 @@ from ctxgc.lab.compactions import parts
 from ctxgc.lab.index import Index
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """One request, numbered from 1. All figures are tokens; ``received`` is as it came, ``sent`` as it left, per tag.
 
     ``fresh`` is what no earlier request carried. ``prefix`` is what it shares, from its first byte on, with an earlier

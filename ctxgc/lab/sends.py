@@ -42,6 +42,13 @@ class Requests:
                 amounts[nodes[at].parent - first] += amount
         return amounts
 
+    def times(self, amount: int) -> Requests:
+        """The same with each so many times as much."""
+        toolsets, offers = (
+            Counter({at: one * amount for at, one in sums.items()}) for sums in (self.toolsets, self.offers)
+        )
+        return Requests([one * amount for one in self.heads], toolsets, offers)
+
 
 @dataclass(slots=True)
 class Sends:
@@ -53,21 +60,24 @@ class Sends:
     sent_turns: list[int] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     ours: list[int] = field(default_factory=list)
-    _came: Requests = field(default_factory=Requests)
     _left: Requests = field(default_factory=Requests)
-    _weighed: Requests = field(default_factory=Requests)
-    _again: bool = False
-    _weights: set[int] = field(default_factory=set)
+    _came: Requests | None = None  # as long as it is no other than what left, it is not counted
+    _weighed: Requests | None = None  # as long as all have one weight, it is not counted
+    _weight: int | None = None
     _ends: Counter[int] = field(default_factory=Counter)
 
     def count(self, state: State, entry: Allocation, weight: int = 0) -> None:
         """Take a request, which leaves by the state as it is. ``weight`` is the price of a token that it reads."""
+        if self._weight is None:
+            self._weight = weight
+        if self._weighed is None and weight != self._weight:
+            self._weighed = self._left.times(self._weight)
+        if self._came is None and entry.again:
+            self._came = self._left.times(1)
         self._left.count(state, entry, 1)
-        self._weighed.count(state, entry, weight)
-        self._weights.add(weight)
-        if entry.again:
-            self._again = True
-        else:
+        if self._weighed is not None:
+            self._weighed.count(state, entry, weight)
+        if self._came is not None and not entry.again:
             self._came.count(state, entry, 1)
         made = state.node(entry.head).compacted
         if made is not None:
@@ -87,8 +97,8 @@ class Sends:
         self.grow(len(state.cells))
         first = min(state.owners[cell] for cell in cells)
         left = self._left.below(state, first)
-        weighed = self._weighed.below(state, first) if len(self._weights) > 1 else None
-        price = max(self._weights, default=0)
+        weighed = self._weighed.below(state, first) if self._weighed is not None else None
+        price = self._weight or 0
         for cell, tokens in zip(cells, shrunk, strict=True):
             owner = state.owners[cell] - first
             self.sent_turns[cell] += left[owner] * tokens
@@ -97,23 +107,23 @@ class Sends:
     def settle(self, state: State) -> None:
         """Add up what was taken since this was last done, before the state changes: each at what it is sent at now."""
         self.grow(len(state.cells))
-        if not self._weights:
+        if self._weight is None:
             return
         sent = self._sent(state, self._left)
-        came = self._received(state, self._came) if self._again or self.ours or self._ends else sent
+        apart = self._came is not None or self.ours or self._ends
+        came = self._received(state, self._came or self._left) if apart else sent
         sizes = [cell.sent for cell in state.cells]
         turns = list(map(mul, sent, sizes))
         self.times[:] = map(add, self.times, came)
         self.sends[:] = map(add, self.sends, sent)
         self.sent_turns[:] = map(add, self.sent_turns, turns)
-        if len(self._weights) == 1:
-            price = max(self._weights)
-            costs = [price * tokens for tokens in turns]
+        if self._weighed is None:
+            costs = [self._weight * tokens for tokens in turns]
         else:
             costs = list(map(mul, self._sent(state, self._weighed), sizes))
         self.spent[:] = map(add, self.spent, costs)
-        self._came, self._left, self._weighed = Requests(), Requests(), Requests()
-        self._again, self._weights, self._ends = False, set(), Counter()
+        self._left, self._came, self._weighed = Requests(), None, None
+        self._weight, self._ends = None, Counter()
 
     def _received(self, state: State, requests: Requests) -> list[int]:
         """By cell, in how many requests it came; what is ours came in none."""

@@ -49,7 +49,7 @@ class Bookings:
 
     def started(self, ticket: Ticket) -> None:
         """A request, or a round of one, is on its way."""
-        self._figures.request_started(ticket.prepared.call, ticket.trail.trace)
+        self._figures.request_started(ticket.prepared.call, ticket.trail.trace, ticket.session.state)
 
     def soon(self, ticket: Ticket) -> None:
         """Book a request while the upstream thinks."""

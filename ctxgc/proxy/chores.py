@@ -60,10 +60,10 @@ class Chores:
 
     async def _look(self, session: Session, figures: Figures) -> None:
         """Look for leak suspects, if the session has come to a look: one session at a time, in a thread."""
-        look = figures.looks.due(session.state)
-        if not look:
-            return
         try:
+            look = figures.looks.due(session.state)
+            if not look:
+                return
             async with self._looking:
                 store, key = session.kit.store, session.key
                 await asyncio.to_thread(store.flush)  # the end that made the look due may still be on its way to disk

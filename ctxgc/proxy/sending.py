@@ -37,6 +37,7 @@ class Sender:
 
     async def leg(self, exchange: Exchange, ticket: Ticket, opened: ExitStack) -> Leg:
         """Send what was prepared, and begin to read the answer. Raises ``aiohttp.ClientError``, ``TimeoutError``."""
+        ticket.leaves()
         response = await self._response(exchange, ticket, opened)
         ticket.status, ticket.answer = response.status, stored(response.raw_headers)
         kind = response.content_type
@@ -69,6 +70,9 @@ class Sender:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             ticket.trail.lost(type(error).__qualname__)
             return None
+        except BaseException:  # the client has left, perhaps: it is this one that was under way
+            ticket.trail.replaced(str(refused))
+            raise
         if again.status in REFUSED:
             ticket.trail.lost(str(again.status))
             return None

@@ -38,6 +38,11 @@ class Ticket:
     carries: Refused | None = None
     refused: bool = False
 
+    def leaves(self) -> None:
+        """It is sent now: what it waited for until then, such as the disk where audit is strict, was our doing."""
+        now = perf_counter()
+        self.overhead, self.began = self.overhead + now - self.began, now
+
     def renew(self, prepared: Prepared, overhead: float, carries: Refused) -> None:
         """Go on with a further round of the request."""
         self.prepared, self.overhead, self.began = prepared, overhead, perf_counter()

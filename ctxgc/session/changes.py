@@ -15,6 +15,7 @@ from ctxgc.core.heap import content_digest
 from ctxgc.core.journal import Bypass, Collection, Insertion
 from ctxgc.core.state import EDEN, State
 from ctxgc.session.eden import clean
+from ctxgc.session.tags import NEWS
 from ctxgc.wire.codec import Codec
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ctxgc.session.errands import Ran
     from ctxgc.session.kit import Kit
 
-TAG = "ledger"
+TAG = NEWS
 
 
 def collections(pending: Pending) -> Iterator[Collection]:

@@ -31,9 +31,10 @@ from ctxgc.session.kit import Kit
 from ctxgc.session.originals import Originals
 from ctxgc.session.questions import Questions, said
 from ctxgc.session.reading import TOOL_NAME
+from ctxgc.session.tags import RECORD
 from ctxgc.session.transcribing import transcribed
 
-TAG = "summary"
+TAG = RECORD
 LARGE = 4_000
 """Tokens above which a result is not shown again where a pointer to it has lost what it stood for."""
 NOTHING = "nothing is posted in the ledger: begin with the task and what is still open"

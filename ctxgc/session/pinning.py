@@ -41,8 +41,8 @@ def _of_a_message(state: History, cell: int) -> bool:
 def _gone(state: State, cell: int) -> str:
     """What has become of a cell that is not sent any more; empty for one that is."""
     edit = state.edits.get(cell)
-    if edit is not None and (cell in state.evacuated or edit.of is not None):
-        return "was collected"
+    if edit is not None and (edit.of is not None or (cell in state.evacuated and edit.after < edit.before)):
+        return "was collected"  # a pointer whose target went is shown as a whole again
     made, owner = state.node(newest_head(state)).compacted, state.nodes[state.owners[cell]]
     if made is not None and state.hidden(owner, made) and owner in state.path(made.upto):
         return "is left out of the newest request, and a record stands for it"

@@ -21,13 +21,14 @@ from ctxgc.session.eden import clean
 from ctxgc.session.kit import Kit
 from ctxgc.session.originals import content
 from ctxgc.session.reading import SMALLEST, Asked, excerpt, parse
+from ctxgc.session.tags import RECALL
 from ctxgc.store import StoreError, StoreMissing
 from ctxgc.wire.codec import Asking, Use
 
 if TYPE_CHECKING:
     from ctxgc.ledger import Ledger
 
-TAG = "recall"
+TAG = RECALL
 UNKNOWN = "no content of this conversation has that handle: use the 16 characters of a line that says [... not shown]"
 UNREADABLE = "that content cannot be read now: go on without it, or ask again later"
 UNFIT = "it does not fit into the context: go on without it"

@@ -3,6 +3,8 @@
 Rule: unpacking yields exactly the announced number of bytes, or an error; a frame cannot ask for more.
 """
 
+import threading
+
 import zstandard
 
 from ctxgc.store.errors import StoreCorrupt
@@ -10,6 +12,16 @@ from ctxgc.store.errors import StoreCorrupt
 RAW = 0
 ZSTD = 1
 WORTH = 96  # a frame costs about 12 bytes, and shorter texts hardly shrink
+
+
+class _Own(threading.local):
+    """What decompresses for one thread (it must not be shared either): making one takes longer than what it does."""
+
+    def __init__(self) -> None:
+        self.zstd = zstandard.ZstdDecompressor()
+
+
+_OWN = _Own()
 
 
 class Packer:
@@ -41,7 +53,7 @@ def _decompress(encoding: int, kept: bytes, size: int | None) -> bytes:
         raise StoreCorrupt(f"content has the unknown encoding {encoding}: run verify")
     try:
         # Streaming grows with what is there; the one-shot call would allocate what a broken header claims.
-        inflater = zstandard.ZstdDecompressor().decompressobj()
+        inflater = _OWN.zstd.decompressobj()
         data = inflater.decompress(kept)
     except (zstandard.ZstdError, MemoryError) as error:
         raise StoreCorrupt(f"content does not decompress ({error}): run verify") from error

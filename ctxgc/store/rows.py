@@ -142,12 +142,13 @@ def seal_row(raw: Raw) -> SealRow:
 
 
 def _typed(table: str, raw: Raw, *types: type) -> Raw:
-    if len(raw) != len(types) or any(type(value) is not kind for value, kind in zip(raw, types, strict=True)):
+    if tuple(map(type, raw)) != types:
         raise StoreCorrupt(f"a row of {table} holds values of another type: run verify")
     return raw
 
 
 def _sized(table: str, row: Row, *lengths: tuple[bytes, int]) -> Row:
-    if any(len(value) != length for value, length in lengths):
-        raise StoreCorrupt(f"a row of {table} holds values of another length: run verify")
+    for value, length in lengths:
+        if len(value) != length:
+            raise StoreCorrupt(f"a row of {table} holds values of another length: run verify")
     return row

@@ -52,6 +52,10 @@ class Counting:
         self.live = Live(provenance, live)
         self.reports = self._endings.reports
 
+    def met(self, state: State) -> None:
+        """Take note of where a session stands, before it goes on. A request waits for this, so it is little."""
+        self._paid.met(state)
+
     def take(self, state: State, entry: AnyEntry) -> None:
         """Take an entry that ``state`` has just applied, but for a settlement."""
         self._board.add(m.ENTRIES)

@@ -128,14 +128,18 @@ class Figures:
         self._board.add(m.FAIL_OPEN, (reason_of(reason),))
 
     @_guarded
-    def request_started(self, call: bytes = b"", trace: str = "") -> None:
-        """A request has come in. The id of the trace it belongs to, in 32 hex digits (else it is taken to have none),
-        is remembered until its end is booked."""
+    def request_started(self, call: bytes = b"", trace: str = "", state: State | None = None) -> None:
+        """A request has come in, and nothing of it is booked. The id of the trace it belongs to, in 32 hex digits (else
+        it is taken to have none), is remembered until its end is. ``state`` is its session's, which may have been
+        restored for it: what is counted of that begins here."""
         self._in_flight += 1
         if call and _TRACE(trace):
             self._traces[call] = trace
             if len(self._traces) > LIMIT:
                 del self._traces[next(iter(self._traces))]
+        if state is not None:
+            self.looks.met(state)
+            self._counting.met(state)
 
     @_guarded
     def request_ended(self, call: bytes = b"") -> None:

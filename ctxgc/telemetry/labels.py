@@ -49,6 +49,8 @@ _IN_WORDS = {"not booked": "not_booked"} | dict.fromkeys(
 )
 _LENGTH = 80
 _KNOWN = 4096
+REMEMBERED = 300
+"""Characters of a name that caches keep: a client may send names of megabytes, each another one."""
 
 
 class Provenance:
@@ -69,7 +71,7 @@ class Provenance:
         found = self._known.get(tag)
         if found is None:
             found = self._place(tag)
-            if len(self._known) < _KNOWN:
+            if len(self._known) < _KNOWN and len(tag) <= REMEMBERED:
                 self._known[tag] = found
         return found
 

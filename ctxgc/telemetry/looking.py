@@ -23,12 +23,18 @@ Told = tuple[str, str]
 
 
 class Looks:
-    """When sessions in memory are to be looked at. A session that was restored begins with the next look due."""
+    """When sessions in memory are to be looked at. A session that was restored begins with the next look due: what it
+    had come to before it was met, somebody looked at then."""
 
     __slots__ = ("_next",)
 
     def __init__(self) -> None:
         self._next: WeakKeyDictionary[State, int] = WeakKeyDictionary()
+
+    def met(self, state: State) -> None:
+        """Take note of a session as it stands, before anything more of it ends."""
+        if state not in self._next:
+            self._next[state] = max(2 * _until(state.calls - len(state.unsettled)), FIRST)
 
     def due(self, state: State) -> int:
         """The look that a session has come to, as a number of ended requests; 0 for none. Each is due once."""

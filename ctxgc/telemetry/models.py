@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ctxgc.tokens import Price, TokenDataUnavailable
 from ctxgc.tokens.models import bare_name, undated
 
-from .labels import OTHER
+from .labels import OTHER, REMEMBERED
 
 MODELS = 5
 """Models (per provider) with labels of their own; each costs about 110 series."""
@@ -50,7 +50,7 @@ class Models:
         model = self._known.get(name)
         if model is None:
             model = self._look_up(name)
-            if len(self._known) < _KNOWN:
+            if len(self._known) < _KNOWN and len(name) <= REMEMBERED:
                 self._known[name] = model
         return model
 

@@ -1,7 +1,7 @@
 """What sessions' input has cost by the pacer's prices, and would have cost untouched.
 
-Rule: journals hold sums, and counters take what is new in them; of a session whose earlier sum was never seen (it was
-restored), the first request only says where it stands.
+Rule: journals hold sums, and counters take what is new in them; of a session that was not met before it went on, the
+first request only says where it stands.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ class Paid:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._known: WeakKeyDictionary[State, Pace] = WeakKeyDictionary()
+
+    def met(self, state: State) -> None:
+        """Take note of where a session stands, which may have been restored, before it goes on."""
+        self._known.setdefault(state, state.pace)
 
     def paced(self, state: State, entry: Allocation, price: Callable[[], Price | None]) -> None:
         """Take a request that ``state`` has just applied; what was not reckoned in USD is not counted."""

@@ -15,7 +15,7 @@ from ctxgc.lab.forecasts import in_usd
 
 from . import metrics as m
 from .carried import STAGES, Carried
-from .labels import NONE, PLAIN, Provenance, cause_of
+from .labels import NONE, PLAIN, REMEMBERED, Provenance, cause_of
 from .models import Model
 from .series import UNTRACED, Board, Labels, Trace
 
@@ -105,7 +105,7 @@ class Requests:
         """The labels of a tag's fresh and replayed tokens, made once: every request needs those of all its tags."""
         labels = self._provenance.of(tag)
         made = (stage, *labels, "fresh"), (stage, *labels, "replayed")
-        if len(self._labels) < LIMIT:
+        if len(self._labels) < LIMIT and len(tag) <= REMEMBERED:
             self._labels[stage, tag] = made
         return made
 

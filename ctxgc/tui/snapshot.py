@@ -21,12 +21,12 @@ def snapshot(look: Look, width: int, sort: str = "last") -> Iterator[str]:
     if look.error:
         yield plain(cut(line(printable(f"ctxgc: {look.error}")), width))
     if not look.sessions:
-        yield "no sessions yet"
+        yield plain(cut(line("no sessions yet"), width))
         return
     chosen = look.session["id"] if look.session else ""
     rows = sorted_by(look.sessions, sort)
     more = f" ({LISTED} of {len(rows):,})" if len(rows) > LISTED else ""
-    yield f"Sessions, by {sort}{more}"
+    yield plain(cut(line(f"Sessions, by {sort}{more}"), width))
     yield from (plain(cut(line(one), width)) for one in table(rows[:LISTED], chosen, width))
     if look.session:
         yield ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ctxgc.errors import CtxgcError
 from ctxgc.store import Store, StoreError
-from ctxgc.web.frames import Asked, Terms
+from ctxgc.web.frames import GROWN, Asked, Terms
 from ctxgc.web.reader import Reader
 
 PATIENCE = 40
@@ -50,14 +50,17 @@ class Watcher:
 
     def snapshot(self, chosen: str = "") -> Look:
         """A look with the figures of all sessions that the list computes them for, or most of them."""
+        unknown = -1
         for _ in range(PATIENCE):
-            look = self.look(chosen)
-            if look.error or all(row["requests"] is not None for row in look.sessions):
+            look, before = self.look(chosen), unknown
+            unknown = sum(row["requests"] is None for row in look.sessions)
+            if look.error or unknown in (0, before):
                 break
         return self._last
 
     def _look(self, chosen: str) -> Look:
-        for grown in self._reader.document(Asked(path="grown"))["sessions"]:
+        # Nobody waits for a look, so that long sessions, too, have their figures computed.
+        for grown in self._reader.document(Asked(path=GROWN, query={"calm": ""}))["sessions"]:
             self._known.pop(grown, None)
         rows: Sequence[Document] = self._reader.document(Asked(path="sessions"))["sessions"]
         wanted = chosen if any(row["id"] == chosen for row in rows) else rows[0]["id"] if rows else ""

@@ -6,8 +6,9 @@ Rule: a session is acted on with its lock held, as its own requests are, and by 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from ctxgc.errors import UnknownHandle
@@ -43,9 +44,7 @@ class Actions:
 
     async def pin(self, wanted: str, cell: int, pinned: bool) -> str:
         """Pin a cell or let go of it; what was done. Raises ``Refused``."""
-        session = self._session(wanted)
-        async with self.lock(session):
-            self._whole(session)
+        async with self._held(wanted) as session:
             try:
                 written = session.pin(cell, pinned)
             except CannotPin as error:
@@ -54,14 +53,12 @@ class Actions:
         word = "pinned" if pinned else "let go of"
         if written is None:
             return f"cell {cell} was {word} before"
-        await _on_disk(written)
+        await _on_disk(session, written)
         return f"cell {cell} is {word}" + (", as it is sent now: shortened" if pinned and shortened else "")
 
     async def recall(self, wanted: str, handle: str) -> str:
         """The content behind a handle. Raises ``Refused``."""
-        session = self._session(wanted)
-        async with self.lock(session):
-            self._whole(session)
+        async with self._held(wanted) as session:
             try:
                 return session.recall(handle)
             except UnknownHandle as error:
@@ -82,13 +79,25 @@ class Actions:
             raise Refused(409, "that session is not in memory: it can be acted on when its agent goes on")
         return found
 
-    def _whole(self, session: Session) -> None:
-        if session.broken:
-            raise Refused(409, LOST)
+    @asynccontextmanager
+    async def _held(self, wanted: str) -> AsyncIterator[Session]:
+        """The session with its lock held: the one that is in memory then. Who waits may find another in its place."""
+        while True:
+            session = self._session(wanted)
+            async with self.lock(session):
+                if self._session(wanted) is not session:
+                    continue
+                if session.broken:
+                    raise Refused(409, LOST)
+                yield session
+                return
 
 
-async def _on_disk(written: Future[None]) -> None:
+async def _on_disk(session: Session, written: Future[None]) -> None:
     try:
         await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(written)), PATIENCE)
-    except Exception:  # the journal keeps it, and tries again
+    except Exception:
+        if session.broken:  # somebody else wrote into it: what is written behind that is not taken
+            raise Refused(409, LOST) from None
+        # the journal keeps it, and tries again
         raise Refused(503, "it is done, but not on disk yet: the store does not take it") from None

@@ -6,6 +6,7 @@ else, and to show nothing as what it is not.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, TypeVar
@@ -69,18 +70,20 @@ class Page:
         self._desk, self._actions = desk, actions
         self._token = token or secrets.token_urlsafe()  # an empty one would be known to everybody
         self._files = static()
+        self._ending = asyncio.Event()
         self._events = Events(self._grown)
         app = Starlette(routes=self._routes(), exception_handlers={HTTPException: _refused})
         app.router.redirect_slashes = False
         self.app: ASGIApp = _Guarded(app)
 
     def end_streams(self) -> None:
-        """End what would go on for as long as anybody listens."""
+        """End what would go on for as long as anybody listens, or as the reader takes."""
+        self._ending.set()
         self._events.close()
 
     async def close(self) -> None:
         """End the reader."""
-        self._events.close()
+        self.end_streams()
         await self._desk.close()
 
     def _routes(self) -> list[Route]:
@@ -104,6 +107,7 @@ class Page:
         return guarded
 
     async def _index(self, request: Request) -> Response:
+        self._desk.begin()  # what the page will ask, as soon as it is shown
         return _served(request, self._files[INDEX])
 
     async def _static(self, request: Request) -> Response:
@@ -120,11 +124,20 @@ class Page:
             acts=self._actions is not None,
             gzip="gzip" in request.headers.get("accept-encoding", ""),
         )
-        found = await self._desk.ask(asked) if asked.path != GROWN else refusal(404, "there is no such document")
+        found = await self._answer(asked) if asked.path != GROWN else refusal(404, "there is no such document")
         return _json(found)
 
+    async def _answer(self, asked: Asked) -> Answer:
+        """The reader's answer; at the end of the server, whatever the reader is at, that there is none."""
+        asking, ending = asyncio.ensure_future(self._desk.ask(asked)), asyncio.ensure_future(self._ending.wait())
+        try:
+            await asyncio.wait((asking, ending), return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else _CLOSING  # what it is at ends with it
+        finally:
+            ending.cancel()
+
     async def _grown(self, calm: bool) -> dict[str, int]:
-        answer = await self._desk.ask(Asked(path=GROWN, query={"calm": ""} if calm else {}))
+        answer = await self._answer(Asked(path=GROWN, query={"calm": ""} if calm else {}))
         return msgspec.json.decode(answer.body, type=_Grown).sessions if answer.status == 200 else {}
 
     async def _listen(self, request: Request) -> Response:
@@ -222,4 +235,5 @@ def turned_off(why: str) -> ASGIApp:
 
 
 _FRESH: Mapping[str, str] = {"cache-control": "no-store", "vary": "accept-encoding"}
+_CLOSING = refusal(503, "the page is being closed", "ctxgc_reader")
 _PAIRS = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import BinaryIO
+from select import select
+from typing import Protocol
 
 from ctxgc.web.frames import HEAD, Answer, Asked, Terms, frame, refusal, unframe
 
@@ -25,37 +25,52 @@ def main() -> None:
     os.dup2(quiet, 1)
     with suppress(OSError):
         os.nice(_NICE)  # agents come first
-    source = sys.stdin.buffer
+    source = os.fdopen(0, "rb", buffering=0)  # what has been read is known: what waits is in the pipe
     begun = received(source)
     if begun is None:
         return
-    answer = _opened(unframe(begun, Terms))
+    answer = _opened(unframe(begun, Terms), lambda: bool(select([source], [], [], 0)[0]))
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)  # sessions are many small values that stay
     with suppress(BrokenPipeError):
         while (body := received(source)) is not None:
+            gc.disable()  # garbage waits, and not who asks
             out.write(frame(answer(unframe(body, Asked))))
             out.flush()
+            gc.enable()
     os._exit(0)  # nothing is to be written: what only reads may go at once
 
 
-def received(source: BinaryIO) -> bytes | None:
+class Source(Protocol):
+    """A pipe, or what is read like one."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """At most so many bytes; none at its end."""
+
+
+def received(source: Source) -> bytes | None:
     """The body of the next frame; None where the other end is gone."""
-    head = source.read(HEAD)
-    if len(head) < HEAD:
-        return None
-    size = int.from_bytes(head, "big")
-    body = source.read(size)
-    return body if len(body) == size else None
+    head = _exactly(source, HEAD)
+    return None if head is None else _exactly(source, int.from_bytes(head, "big"))
 
 
-def _opened(terms: Terms) -> Callable[[Asked], Answer]:
+def _exactly(source: Source, size: int) -> bytes | None:
+    found = b""
+    while len(found) < size:
+        more = source.read(size - len(found))
+        if not more:
+            return None
+        found += more
+    return found
+
+
+def _opened(terms: Terms, waiting: Callable[[], bool]) -> Callable[[Asked], Answer]:
     """What answers questions about a store; where it cannot be opened, every answer says why."""
     from ctxgc.store import StoreError, open_store
     from ctxgc.web.reader import Reader
 
     try:
-        return Reader(open_store(terms.url, create=False, read_only=True), terms).answer
+        return Reader(open_store(terms.url, create=False, read_only=True), terms, waiting).answer
     except StoreError as error:
         said = refusal(503, str(error), "ctxgc_store")
         return lambda _: said

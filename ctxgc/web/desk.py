@@ -1,4 +1,4 @@
-"""Whom the page's server asks: a reader in a child process, begun with the first question, or in a thread.
+"""Whom the page's server asks: a reader in a child process, begun when somebody opens the page, or in a thread.
 
 Rule: whoever asks gets an answer, whatever becomes of the reader; it knows no key of anybody's, and ends with us.
 """
@@ -32,6 +32,9 @@ _LAST = 1.0
 class Desk(Protocol):
     """Answers questions about a store."""
 
+    def begin(self) -> None:
+        """Have the reader ready soon: somebody will ask."""
+
     async def ask(self, asked: Asked) -> Answer:
         """The answer to a question. Never raises."""
 
@@ -47,6 +50,9 @@ class InThread:
 
         self._reader = Reader(store, terms)
         self._thread = ThreadPoolExecutor(1, "ctxgc-page")
+
+    def begin(self) -> None:
+        """See ``Desk``: it always is."""
 
     async def ask(self, asked: Asked) -> Answer:
         """See ``Desk``."""
@@ -67,12 +73,18 @@ class InChild:
         self._terms, self._python = terms, python
         self._child: _Child | None = None
         self._starting = asyncio.Lock()
+        self._beginning: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
     def pid(self) -> int | None:
         """The process that reads; None where there is none now."""
         return self._child.process.pid if self._child is not None and not self._child.dead else None
+
+    def begin(self) -> None:
+        """See ``Desk``."""
+        if self.pid is None and (self._beginning is None or self._beginning.done()):
+            self._beginning = asyncio.create_task(self._begun())
 
     async def ask(self, asked: Asked) -> Answer:
         """See ``Desk``."""
@@ -91,8 +103,13 @@ class InChild:
     async def close(self) -> None:
         """See ``Desk``."""
         self._closed = True
-        if self._child is not None:
-            await self._child.end()
+        async with self._starting:  # one that is being begun ends too
+            if self._child is not None:
+                await self._child.end()
+
+    async def _begun(self) -> None:
+        with suppress(OSError, EOFError):  # whoever asks is told
+            await self._running()
 
     async def _running(self) -> _Child:
         async with self._starting:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 NEWEST = 50
 """Sessions that figures are computed for without anybody asking."""
 AT_ONCE = 0.25
-"""Seconds that a list may take to compute figures; what is left comes while the page waits for events."""
+"""Seconds that a list may take to compute figures, if nobody waits; what is left comes while the page waits for
+events."""
 LONG = 2_000
 """Entries of a session that alone might take longer."""
 
@@ -36,10 +37,11 @@ class _Line:
 
 
 class Listing:
-    """What is known of a store's sessions. ``held`` gives one up to its newest entry."""
+    """What is known of a store's sessions. ``held`` gives one up to its newest entry, and ``waiting`` says whether
+    somebody waits: whoever asked for one session is not kept waiting for figures of all."""
 
-    def __init__(self, store: Store, held: Callable[..., Held]) -> None:
-        self._store, self._held = store, held
+    def __init__(self, store: Store, held: Callable[..., Held], waiting: Callable[[], bool]) -> None:
+        self._store, self._held, self._waiting = store, held, waiting
         self._lines: dict[bytes, _Line] = {}
         self._kinds: dict[bytes, bool] = {}
         self._keys: frozenset[str] = frozenset()
@@ -92,7 +94,7 @@ class Listing:
         """Bring rows of the list up to date, for as long as nobody minds; those that were computed."""
         until, done = monotonic() + AT_ONCE, []
         for row in self._due(rows):
-            if monotonic() > until:
+            if monotonic() > until or self._waiting():
                 break
             known = self._lines.get(row.key)
             try:

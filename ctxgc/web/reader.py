@@ -15,7 +15,6 @@ import msgspec
 from ctxgc.assemble import ledgers, prices
 from ctxgc.core.journal import AnyEntry, decode
 from ctxgc.errors import CtxgcError
-from ctxgc.ledger import Ledger
 from ctxgc.store import Store, StoreError
 from ctxgc.tokens.tariffs import tariffs
 from ctxgc.web.frames import GROWN, Answer, Asked, Terms, encoded, refusal
@@ -30,6 +29,7 @@ from ctxgc.web.views import (
 
 if TYPE_CHECKING:
     from ctxgc.core.pacer import Tariff
+    from ctxgc.ledger import Ledger
     from ctxgc.tokens import Price
 
 VIEWS = 16
@@ -59,16 +59,16 @@ class Held:
 
 
 class Reader:
-    """See the module. Not thread-safe."""
+    """See the module. ``waiting`` says whether another question is there already. Not thread-safe."""
 
-    def __init__(self, store: Store, terms: Terms) -> None:
+    def __init__(self, store: Store, terms: Terms, waiting: Callable[[], bool] = lambda: False) -> None:
         self._store, self._terms = store, terms
         self._price: Callable[[str], Price | None] = prices()
         self._tariffs: Callable[[str], Tariff] = tariffs(self._price)
         self._views: OrderedDict[bytes, Held] = OrderedDict()
         self._journal: tuple[bytes, list[AnyEntry]] = (b"", [])
-        self._ledger = ledgers(store, terms.ledger)
-        self._listing = Listing(store, self.held)
+        self._ledgers: Callable[[bytes], Ledger] | None = None
+        self._listing = Listing(store, self.held, waiting)
 
     def answer(self, asked: Asked) -> Answer:
         """The answer to a question. Never raises."""
@@ -146,7 +146,8 @@ class Reader:
             raise _Missing(f"the session has no such turn as {turn if against is None else (turn, against)}") from None
 
     def _books(self, key: bytes, rest: list[str]) -> dict[str, Any]:
-        ledger: Ledger = self._ledger(key)
+        self._ledgers = self._ledgers or ledgers(self._store, self._terms.ledger)  # few ask for books
+        ledger = self._ledgers(key)
         match rest:
             case []:
                 return books_document(ledger, key)

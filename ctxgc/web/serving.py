@@ -78,10 +78,13 @@ def page_server(page: Page, host: str, allowed: Sequence[str]) -> Server:
     return Server(uvicorn.Config(app, **SETTINGS), page.end_streams, signals=False)
 
 
-async def serve_page(terms: Terms, host: str, port: int, ready: Callable[[str, str], None]) -> int:
+async def serve_page(
+    terms: Terms, host: str, port: int, ready: Callable[[str, str], None], allowed: Sequence[str] = ()
+) -> int:
     """Serve the page over the store of these terms until a signal asks to stop; its number.
 
-    ``ready`` is called with the server's base URL and the token. Raises ``BindError``, ``StoreError``.
+    ``ready`` is called with the server's base URL and the token; ``allowed`` are more names that it may be called by.
+    Raises ``BindError``, ``StoreError``.
     """
     store = open_store(terms.url, create=False, read_only=True)
     try:
@@ -91,7 +94,7 @@ async def serve_page(terms: Terms, host: str, port: int, ready: Callable[[str, s
     with closing(listen(host, port)) as listener, signals() as stopped:
         page = Page(InChild(terms), token)
         try:
-            async with serving(page_server(page, host, ()), listener) as task:
+            async with serving(page_server(page, host, allowed), listener) as task:
                 ready(base_of(host, listener), token)
                 await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
         finally:

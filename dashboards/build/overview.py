@@ -40,7 +40,8 @@ def _stats() -> Iterator[object]:
         "books in the journal; models without a list price are left out."
     )
     yield number(Says("Net saving on input", text, "currencyUSD", RANGE), NET_COST, limit=0, below=True, decimals=4)
-    gone = f"{total(CONTEXT, RECEIVED)} - {total(CONTEXT, FORWARDED)} - {total('ctxgc_cache_invalidated_tokens_total')}"
+    invalidated = none_is_zero(total("ctxgc_cache_invalidated_tokens_total"))  # most that runs never rewrites any
+    gone = f"{total(CONTEXT, RECEIVED)} - {total(CONTEXT, FORWARDED)} - {invalidated}"
     text = (
         "Tokens received, less those forwarded (rounds after a recall too), less those that had to be sent once more "
         f"outside of the provider's cache because of us, for each request, of all models. {COUNTED}"

@@ -16,12 +16,16 @@ Dict = dict[str, Any]
 Rule = Callable[[Dict], Iterator[str]]
 
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
-FAULTS = re.compile(r'error|fail|resurrect|leak_suspects|outcome!="ok"')
+FAULTS = re.compile(r'error|fail|resurrect|leak_suspects|invalidated|outcome!="ok"')
 """What may be taken for none where there is no series: counts of what should not be."""
 UNITS = {value for name, value in vars(units).items() if isinstance(value, str) and not name.startswith("_")}
 SCRAPE = ("up", "scrape_samples_scraped", "scrape_duration_seconds")
 LABELS = {metric.name: set(metric.labels) for metric in TABLE} | {key: set[str]() for key in SCRAPE}
 TYPES = {metric.name: metric.type for metric in TABLE}
+ALWAYS = {"ctxgc_requests_total", "ctxgc_context_tokens_total"}
+"""Counters that every request moves."""
+RARE = {one.name for one in TABLE if one.type == "counter" and one.labels and not one.known} - ALWAYS
+"""Counters that have no series before something has happened that need not."""
 TARGET = {"job", "instance"}
 
 
@@ -217,6 +221,14 @@ def only_faults_default_to_none(board: Dict) -> Iterator[str]:
                 yield f"{panel['title']}: no traffic is shown as nothing"
 
 
+def differences_are_of_what_is_there(board: Dict) -> Iterator[str]:
+    """Where one side of a difference has no series yet, there is no difference either."""
+    for panel, target in targets(board):
+        for name in re.findall(r"- sum\((?:rate|increase)\((\w+)", target["expr"]):
+            if name in RARE:
+                yield f"{panel['title']}: without {name} nothing is shown"
+
+
 def limits_stand_where_there_is_one(board: Dict) -> Iterator[str]:
     for panel in panels(board):
         steps = panel["fieldConfig"]["defaults"].get("thresholds", {"steps": []})["steps"]
@@ -263,7 +275,7 @@ RULES: dict[str, Rule] = {
         titles_are_unique, panels_say_their_window, units_are_known, no_traffic_is_said, stats_show_the_newest,
         panels_have_queries, queries_are_promql, queries_follow_the_instances, queries_name_what_exists,
         legends_name_what_is_there, rates_follow_the_scrape, counters_are_growth, only_faults_default_to_none,
-        limits_stand_where_there_is_one, dashboards_lead_to_one_another, the_cross_hair_is_shared,
-        panels_do_not_overlap,
+        differences_are_of_what_is_there, limits_stand_where_there_is_one, dashboards_lead_to_one_another,
+        the_cross_hair_is_shared, panels_do_not_overlap,
     )
 }  # fmt: skip

@@ -71,6 +71,9 @@ SPOILT: dict[str, Spoil] = {
     "rates_follow_the_scrape": in_query("$__range", "5m"),
     "counters_are_growth": in_query("increase(", "avg_over_time("),
     "only_faults_default_to_none": in_query("1 - sum(", "1 - (sum(x) or vector(0)) * sum("),
+    "differences_are_of_what_is_there": in_query(
+        "1 - sum(", "1 - sum(increase(ctxgc_cache_invalidated_tokens_total)) - sum("
+    ),
     "limits_stand_where_there_is_one": lambda board: first(board)["options"].update(colorMode="value"),
     "dashboards_lead_to_one_another": lambda board: board["links"][0].update(keepTime=False),
     "the_cross_hair_is_shared": lambda board: board.update(graphTooltip=0),

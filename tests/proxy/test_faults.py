@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import pytest
 
 from ctxgc.core.journal import Allocation, Bypass, Gap, Open, Settlement
 from ctxgc.core.state import State
+from ctxgc.proxy import tickets
+from ctxgc.proxy.booking import Bookings
 from ctxgc.session import Session, Sessions
 from ctxgc.store import StoreBusy, StoreFull, StoreRefused, StoreUnavailable
 from ctxgc.telemetry.counting import Counting
@@ -232,6 +235,22 @@ async def waits_for_the_intent(running, upstream) -> None:
 async def test_with_strict_the_intent_is_on_disk_before_the_first_byte_leaves(start, upstream):
     async with start(audit="strict") as running:
         await waits_for_the_intent(running, upstream)
+
+
+async def test_waiting_for_the_intent_is_our_time_and_not_the_upstreams(start, upstream, monkeypatch):
+    late, wait = [0.0], Bookings.intent
+
+    async def slow(self, ticket):
+        late[0] = 1000.0
+        return await wait(self, ticket)
+
+    monkeypatch.setattr(Bookings, "intent", slow)
+    monkeypatch.setattr(tickets, "perf_counter", lambda: perf_counter() + late[0])
+    async with start(audit="strict") as running:
+        assert (await running.chat(body(user()))).status == 200
+        (settled,) = running.store.of(Settlement)
+    assert settled.overhead > 1000
+    assert settled.duration < 500
 
 
 async def test_the_check_finds_that_available_does_not_wait(observing, upstream):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from ctxgc.errors import ConfigError
+from ctxgc.proxy import server
+from ctxgc.session import Sessions
 from ctxgc.store import StoreCorrupt, StoreUnavailable
-from tests.proxy.bodies import SMALL, body, tooled, user
+from tests.proxy.bodies import SMALL, agent, body, tooled, user
 from tests.proxy.client import request
 
 
@@ -72,3 +75,23 @@ async def test_a_metric_that_there_is_not_cannot_be_left_out(start):
     with pytest.raises(ConfigError, match="ctxgc_store_byte"):
         async with start(metrics_exclude=("ctxgc_store_byte",)):
             pass
+
+
+async def test_sessions_that_leave_memory_and_come_back_are_paid_for_with_every_request(start, upstream, monkeypatch):
+    made, met = [], set()
+    monkeypatch.setattr(server, "Sessions", lambda kit: made.append(Sessions(kit, live=1)) or made[0])
+    async with start(**SMALL) as running:
+        for number in range(3):
+            for name in "ab":
+                answer = await running.chat(body(*[user("go on")] * (number + 1), agent()), [("Authorization", name)])
+                assert answer.status == 200
+                while not all(session.idle for session in made[0]):  # noqa: ASYNC110  # else it would not make room
+                    await asyncio.sleep(0)
+                met |= set(made[0])
+        assert len(met) == 6  # the control: all were restored, each time
+        found = await exposed(running)
+        states = running.check()
+    assert [state.calls for state in states] == [3, 3]
+    for kind in ("paid", "untouched"):
+        stored = sum(getattr(state.pace, kind) for state in states)
+        assert found[f'ctxgc_input_cost_usd_total{{kind="{kind}"}}'] == pytest.approx(stored)

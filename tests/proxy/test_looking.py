@@ -9,6 +9,7 @@ import pytest
 
 from ctxgc.proxy import chores
 from ctxgc.store import StoreUnavailable
+from ctxgc.telemetry.looking import Looks
 from tests.proxy.bodies import agent, body, user
 from tests.proxy.client import request
 
@@ -32,6 +33,10 @@ async def metric(running: Any, name: str) -> float:
     return float(line.rpartition(" ")[2])
 
 
+def fault(*args: Any) -> int:
+    return 1 // 0
+
+
 SUSPECTS, FAULTS = 'ctxgc_leak_suspects_total{rule="unused_schema"}', "ctxgc_telemetry_faults_total"
 
 
@@ -42,11 +47,14 @@ async def test_a_suspect_is_told_once_when_ten_requests_have_ended(observing, re
     assert await metric(observing, FAULTS) == 0
 
 
-@pytest.mark.parametrize("what", ["store", "rules"])
+@pytest.mark.parametrize("what", ["store", "rules", "when"])
 async def test_a_look_that_fails_is_a_fault_of_the_figures_and_of_no_request(observing, monkeypatch, what):
     await converse(observing, 9)
     if what == "store":
         observing.store.reading = StoreUnavailable("the disk is gone")
+    elif what == "when":
+        looks = iter([fault, lambda state: 0])
+        monkeypatch.setattr(Looks, "due", lambda looks_, state: next(looks)(state))
     else:
         monkeypatch.setattr(chores, "looking", lambda entries, look: 1 // 0)
     await converse(observing, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from opentelemetry.sdk.trace import Span
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
 from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_trace_id
 
@@ -207,6 +208,18 @@ async def test_a_request_whose_edited_form_was_refused_is_two_spans_and_the_one_
     assert passed.attributes[n.REASON] == "refused"
 
 
+async def test_a_call_whose_client_leaves_while_it_is_sent_once_more_is_counted_once(tracing, upstream):
+    upstream.answers(whole(b'{"error":{"message":"no"}}', 400), silent())
+    async with tracing(**SMALL, recall=False) as running, running.client() as client:
+        await client.send(request(tooled(), [KEY]))
+        await upstream.next()
+        again = await upstream.next()
+        client.leave()
+        await again.gone.wait()
+    assert [attributes(one)[n.ERROR] for one in tracing.memory.chats] == ["400", "aborted"]
+    assert [point.count for point in tracing.memory.metrics()[n.DURATION]] == [1]
+
+
 async def test_a_request_that_is_refused_in_both_forms_ends_with_the_first(tracing, upstream):
     upstream.answers(whole(b'{"error":{"message":"no"}}', 400))
     async with tracing(**SMALL, recall=False) as running:
@@ -225,6 +238,7 @@ async def test_a_request_that_is_refused_in_both_forms_ends_with_the_first(traci
         ("auto", [], True),
         ("auto", [TRACEPARENT], False),
         ("auto", [UNSAMPLED], None),
+        ("always", [UNSAMPLED], None),
         ("always", [TRACEPARENT], True),
         ("never", [], False),
     ],
@@ -235,7 +249,9 @@ async def test_tokens_are_on_our_span_unless_they_are_on_the_callers(tracing, up
         await running.chat(body(user()), [KEY, *headers])
     found = [USAGE & attributes(span).keys() for span in tracing.memory.chats]
     assert found == ([] if says is None else [USAGE if says else set()])  # what the caller does not sample, nor do we
-    assert bool(tracing.memory.metrics().get(n.TOKEN_USAGE)) is (says is not False)
+    # Metrics know no sampling: a caller that traces has counted the tokens of what its sampler leaves out.
+    counted = mode == "always" or (mode == "auto" and not headers)
+    assert bool(tracing.memory.metrics().get(n.TOKEN_USAGE)) is counted
 
 
 async def test_the_callers_span_is_the_parent_and_ours_is_what_the_model_sees(tracing, upstream):
@@ -469,6 +485,8 @@ FAULTS = [
     (trails, "replaced"),
     (Seen, "take"),
     (Seen, "of"),
+    (Seen, "settled"),
+    (Span, "get_span_context"),
     (Maker, "trail"),
     (Maker, "_decided"),
 ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import structs
 
 from ctxgc.core.compaction import Compaction
 from ctxgc.core.heap import content_digest
@@ -44,7 +45,7 @@ class Prefixes:
 
 def facts(state: State) -> dict[str, Any]:
     """All that a state says, for comparing."""
-    return {**vars(state), "nodes": [asdict(node) for node in state.nodes]}
+    return {**vars(state), "nodes": [structs.asdict(node) for node in state.nodes]}
 
 
 def rebuilds(session: Session, used: Kit) -> None:

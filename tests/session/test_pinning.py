@@ -16,6 +16,7 @@ from tests.session.compacted import long, row
 from tests.session.growing import FREE, LISTING, Growing
 from tests.session.scripts import kit, memory, restored
 from tests.session.test_collecting import Names
+from tests.session.test_compacting_pointers import pointing
 
 
 @pytest.fixture
@@ -179,6 +180,22 @@ def test_a_pointer_can_not_and_what_it_points_to_can(store: Store) -> None:
     with pytest.raises(CannotPin, match="was collected"):
         found.session.pin(second)
     assert found.session.pin(first) is not None
+
+
+def test_a_pointer_that_is_shown_itself_again_can(store: Store) -> None:
+    found, at = pointing(store)
+    found.until()
+    cell = cell_at(found, at)
+    assert found.session.state.edits[cell].action == "restore"
+    assert found.session.pin(cell) is not None
+
+
+def test_one_that_only_says_that_its_target_is_gone_can_not(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxgc.session.compacting.LARGE", 100)
+    found, at = pointing(store)
+    found.until()
+    with pytest.raises(CannotPin, match="was collected"):
+        found.session.pin(cell_at(found, at))
 
 
 def test_what_a_record_stands_for_can_not(store: Store) -> None:

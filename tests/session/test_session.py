@@ -8,6 +8,7 @@ from itertools import cycle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from ctxgc.core.journal import Allocation, decode
 from ctxgc.store import StoreBusy
@@ -324,7 +325,7 @@ def test_control_a_divergence_in_live_state_is_noticed() -> None:
         used = kit(store)
         session, _ = drive(CUT, used)
         cell = session.state.cells[0]
-        session.state.cells[0] = replace(cell, tokens=cell.tokens + 1)
+        session.state.cells[0] = structs.replace(cell, tokens=cell.tokens + 1)
         with pytest.raises(AssertionError):
             checks.rebuilds(session, used)
 
@@ -333,7 +334,7 @@ def test_control_a_divergence_in_live_state_is_noticed() -> None:
 def test_control_a_wrong_sum_is_noticed(change: dict[str, object]) -> None:
     with memory() as store:
         session, _ = drive(CUT, kit(store))
-        session.state.cells[-1] = replace(session.state.cells[-1], **change)
+        session.state.cells[-1] = structs.replace(session.state.cells[-1], **change)
         with pytest.raises(AssertionError):
             checks.attribution(session.state)
 

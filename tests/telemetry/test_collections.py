@@ -124,6 +124,16 @@ def test_relative_prices_are_not_counted_as_dollars() -> None:
     assert session.count(INPUT) == 0
 
 
+def test_of_a_restored_session_that_is_met_before_it_goes_on_every_request_is_counted() -> None:
+    session = Session()
+    session.ask([("user_turn", 1)], pace=pace(paid=0.5, untouched=0.6))
+    session.figures = new_figures()  # which never saw what was before
+    session.figures.request_started(state=session.state)
+    session.ask([("user_turn", 1)], pace=pace(paid=0.7, untouched=1.0))
+    assert session.count(INPUT, kind="paid") == pytest.approx(0.2)
+    assert session.count(INPUT, kind="untouched") == pytest.approx(0.4)
+
+
 def test_a_restored_session_starts_from_where_it_stands() -> None:
     figures = new_figures()
     session = Session(figures)

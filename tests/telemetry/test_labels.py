@@ -101,3 +101,11 @@ def test_a_reason_in_words_is_one_of_a_few(said: str, reason: str):
 def test_an_outcome_that_is_unknown_is_an_error():
     assert {outcome_of(outcome) for outcome in OUTCOMES} == OUTCOMES
     assert outcome_of("lost") == "error"
+
+
+def test_tags_of_any_length_are_placed_and_only_short_ones_are_kept():
+    provenance = Provenance()
+    long = "tool_result:" + "a" * 100_000
+    assert provenance.of(long) == provenance.of(long) == ("tool_result", "a" * 80)
+    assert provenance.of("tool_result:b") == ("tool_result", "b")
+    assert list(provenance._known) == ["tool_result:b"]

@@ -76,6 +76,37 @@ def test_looks_are_due_at_ten_twenty_forty_and_so_on_once_each():
     assert grown(9, 13, 13, 25, 39, 40) == [0, 10, 0, 20, 0, 40]
 
 
+def test_a_session_that_was_looked_at_and_comes_back_is_not_looked_at_for_the_same():
+    looks, session = Looks(), Session()
+    for _ in range(20):
+        session.settle(session.ask([("user_turn", 1)]))
+    looks.met(session.state)
+    call = session.ask([("user_turn", 1)])
+    assert looks.due(session.state) == 0
+    session.settle(call)
+    assert looks.due(session.state) == 0
+    while session.state.calls < 40:
+        session.settle(session.ask([("user_turn", 1)]))
+    assert looks.due(session.state) == 40
+
+
+def test_control_a_session_that_nobody_met_before_it_went_on_may_be_looked_at_again():
+    looks, session = Looks(), Session()
+    for _ in range(20):
+        session.settle(session.ask([("user_turn", 1)]))
+    session.ask([("user_turn", 1)])
+    assert looks.due(session.state) == 20
+
+
+def test_a_session_that_comes_back_before_a_look_is_looked_at_then():
+    session = Session()
+    for end in range(1, 21):
+        looks = Looks()
+        looks.met(session.state)
+        session.settle(session.ask([("user_turn", 1)]))
+        assert looks.due(session.state) == (end if end in (10, 20) else 0)
+
+
 def test_a_session_that_comes_back_begins_with_the_next_look():
     assert grown(11, 19, 20) == [0, 0, 20]
     assert grown(40, 41) == [40, 0]

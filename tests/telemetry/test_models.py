@@ -21,6 +21,13 @@ def test_a_model_with_a_price_has_labels_of_its_own():
     assert Models(price).find("gpt-x") == Model("openai", "gpt-x", PRICE)
 
 
+def test_names_of_any_length_are_looked_up_and_only_short_ones_are_kept():
+    models = Models(lambda name: PRICE if name.startswith("gpt-x") else None)
+    for size in (10, 100_000):
+        assert models.find("gpt-x" + "y" * size).price == PRICE
+    assert [len(name) for name in models._known] == [15]
+
+
 @pytest.mark.parametrize("names", [(), ("",), ("made-up",), ("made-up", "also made-up")])
 def test_any_other_is_other(names: tuple[str, ...]):
     assert Models(price).find(*names) == UNKNOWN

@@ -39,7 +39,7 @@ def test_bars_are_on_one_scale_and_their_letters_add_up():
     assert len(set(LETTERS.values())) == len(LETTERS)
 
 
-@pytest.mark.parametrize("width", [20, 80, 119, 120, 160, 300])
+@pytest.mark.parametrize("width", [1, 10, 20, 80, 119, 120, 160, 300])
 def test_no_line_is_wider_than_the_terminal_and_nothing_in_it_is_obeyed(width):
     hostile = session(
         1, models=[HOSTILE], by_site=[{"name": HOSTILE * 20, "sent_turns": 2, "resident": 1}],

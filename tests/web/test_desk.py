@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,8 +17,11 @@ import pytest
 from ctxgc.core.pacer import Pacer
 from ctxgc.store import open_store
 from ctxgc.web import desk as desks
+from ctxgc.web.app import Page
+from ctxgc.web.child import received
 from ctxgc.web.desk import InChild, environment
 from ctxgc.web.frames import Answer, Asked, Terms, encoded, frame, unframe
+from ctxgc.web.serving import listen, page_server, serving
 from ctxgc.web.token import token_of
 from tests.proxy.process import running as process
 from tests.proxy.upstream import HANG, Upstream
@@ -73,6 +78,81 @@ async def test_it_is_begun_with_the_first_question(desk: InChild) -> None:
     answer = await desk.ask(LIST)
     assert (answer.status, json.loads(answer.body)["sessions"]) == (200, [])
     assert desk.pid is not None
+
+
+async def test_it_can_be_begun_before_anybody_asks_and_only_once(desk: InChild) -> None:
+    desk.begin()
+    desk.begin()
+    assert desk._beginning is not None
+    await desk._beginning
+    pid = desk.pid
+    assert pid is not None
+    desk.begin()
+    assert (await desk.ask(LIST)).status == 200
+    assert desk.pid == pid
+    assert children(os.getpid()).count(pid) == 1
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+async def test_one_that_is_being_begun_ends_with_the_desk(desk: InChild, steps: int) -> None:
+    before = set(children(os.getpid()))
+    desk.begin()
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await desk.close()
+    assert desk._beginning is not None
+    await desk._beginning
+    assert set(children(os.getpid())) <= before
+    assert desk.pid is None
+
+
+class Opened:
+    """A desk that says whether it was told to begin."""
+
+    begun = 0
+
+    def begin(self) -> None:
+        self.begun += 1
+
+    async def ask(self, asked: Asked) -> Answer:
+        return Answer(200, b"{}")
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_whoever_opens_the_page_has_it_begun_and_nobody_else() -> None:
+    desk = Opened()
+    with listen("127.0.0.1", 0) as listener:
+        visitor = Visitor(listener.getsockname()[1], "")
+        async with serving(page_server(Page(desk, "token"), "127.0.0.1", ()), listener):
+            for path in ("static/app.js", "api/sessions", "api/events", "nothing"):
+                await visitor.get(path)
+            assert desk.begun == 0
+            assert (await visitor.get("")).status == 200
+            assert desk.begun == 1
+
+
+def test_a_frame_may_come_in_pieces_and_a_broken_one_is_none() -> None:
+    class Pieces(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            return super().read(1)
+
+    whole = frame(LIST)
+    assert unframe(received(Pieces(whole)) or b"", Asked) == LIST
+    for size in range(len(whole)):
+        assert received(Pieces(whole[:size])) is None
+
+
+def test_it_loads_nothing_that_only_runs_sessions_or_draws() -> None:
+    names = ("asyncio", "pydantic", "rich", "click", "litellm", "aiohttp", "starlette", "ctxgc.session.session",
+             "ctxgc.session.cycle", "ctxgc.proxy", "ctxgc.cli")  # fmt: skip
+    code = "import sys, ctxgc.web.child, ctxgc.web.reader, ctxgc.store.sqlite\n"
+    code += f"print([name for name in {names!r} if name in sys.modules])"
+    argv = (sys.executable, "-P", "-c", code)
+    assert subprocess.check_output(argv, env=environment(os.environ), timeout=HANG) == b"[]\n"
+    argv = (sys.executable, "-P", "-c", "import ctxgc.session.session, " + code.removeprefix("import "))
+    assert b"ctxgc.session.cycle" in subprocess.check_output(argv, env=environment(os.environ), timeout=HANG)
 
 
 async def test_answers_come_to_whom_they_are_for(desk: InChild) -> None:

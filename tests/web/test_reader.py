@@ -103,6 +103,19 @@ def test_a_list_that_would_take_long_comes_without_figures_and_then_with_them(
     assert grown(found) == {}
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_whoever_waits_for_one_session_does_not_wait_for_figures_of_all(store: Store, waits: bool) -> None:
+    talk, waiting = Talk(store), waits
+    found = Reader(store, Terms(url=""), lambda: waiting)
+    known = None if waits else 1
+    assert got(found, "sessions")["sessions"][0]["requests"] == known
+    grown(found)
+    assert got(found, "sessions")["sessions"][0]["requests"] == known
+    assert got(found, f"sessions/{talk.id}")["turns"]["count"] == 1
+    waiting = False
+    assert got(found, "sessions")["sessions"][0]["requests"] == 1
+
+
 def test_a_long_session_is_left_to_the_time_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "LONG", 1)
     Talk(store)

@@ -24,6 +24,8 @@ __all__ = ["UNTRACED", "Sending", "Tracer", "Trail", "observing", "start"]
 Observe = Callable[[State, AnyEntry], None]
 EXTRA = "otel needs OpenTelemetry, which is an extra: pip install 'ctxgc[otel]', or set otel to off"
 
+_REFUSED = "otel: OpenTelemetry does not take what the environment's OTEL_* say"
+
 
 def _no_price(_model: str) -> Price | None:
     return None
@@ -42,21 +44,27 @@ def start(
 ) -> Tracing | None:
     """Begin to trace, as the environment's ``OTEL_*`` say; None for the mode ``off``, or ``OTEL_SDK_DISABLED``.
 
-    ``auto`` leaves a request's tokens to a caller that traces it itself (its ``traceparent`` is sampled), ``always``
-    says them, ``never`` does not. ``upstream`` is the base URL of the model API, ``price`` the price table, and
-    ``failed`` is called whenever tracing failed at something. Call ``close`` at the end.
-    Raises ``ConfigError`` where the extra, or an exporter that is asked for, is not installed.
+    ``auto`` leaves a request's tokens to a caller that traces it itself (it sends a ``traceparent``, sampled or not:
+    its metrics count what its sampler leaves out), ``always`` says them, ``never`` does not. ``upstream`` is the base
+    URL of the model API, ``price`` the price table, and ``failed`` is called whenever tracing failed at something.
+    Call ``close`` at the end.
+    Raises ``ConfigError`` where the extra, or an exporter that is asked for, is not installed, and for what
+    OpenTelemetry refuses of ``OTEL_*``.
     """
     if mode == "off" or os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
     try:
         from . import providers
         from .tracing import Tracing
+
+        found = providers.from_environment()
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "opentelemetry":
             raise
         raise ConfigError(EXTRA) from None
-    return Tracing(providers.from_environment(), mode, upstream=upstream, price=price, failed=failed)
+    except ValueError as error:  # by modules when they are imported, too
+        raise ConfigError(f"{_REFUSED}: {' '.join(str(error).split())}") from None
+    return Tracing(found, mode, upstream=upstream, price=price, failed=failed)
 
 
 def observing(observe: Observe, tracing: Tracing | None) -> Observe:

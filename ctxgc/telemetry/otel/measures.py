@@ -42,8 +42,9 @@ class Measures:
         labels = {**self._about, n.PROVIDER: provider, n.REQUEST_MODEL: asked, n.RESPONSE_MODEL: answered}
         error = failure(settlement)
         ended = {**labels, n.ERROR: error} if error else labels
-        for duration in self._durations:
-            duration.record(settlement.duration, ended)
+        if settlement.duration:  # zero is not known: in process, nobody measures how long a call takes
+            for duration in self._durations:
+                duration.record(settlement.duration, ended)
         if stream and settlement.first_byte:
             for first in self._firsts:
                 first.record(settlement.first_byte, labels)

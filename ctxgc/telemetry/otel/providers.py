@@ -6,8 +6,11 @@ Rule: what the SDK reads from the environment by itself (samplers, endpoints, he
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
@@ -23,8 +26,8 @@ from ctxgc.errors import ConfigError
 
 from .names import SCOPE
 
-FLUSH = 5000
-"""Milliseconds that the end waits for what is still to be exported."""
+FLUSH = 5.0
+"""Seconds that the end waits for what is still to be exported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,36 @@ class Providers:
     logs: LoggerProvider
     meters: MeterProvider
 
+    def flush(self) -> None:
+        """Export what is left, as far as that can be done in ``FLUSH`` seconds."""
+        _in_time([self.traces.force_flush, self.logs.force_flush, self.meters.force_flush])
+
     def close(self) -> None:
-        """Export what is left, and end. A back end that does not answer costs some seconds, and no error."""
-        for provider in (self.traces, self.logs, self.meters):
-            try:
-                provider.force_flush(FLUSH)
-                provider.shutdown()
-            except Exception:  # it was tried
-                pass
+        """Export what is left, and end. A back end that does not answer costs ``FLUSH`` seconds, and no error."""
+        _in_time([partial(_end, provider) for provider in (self.traces, self.logs, self.meters)])
+
+
+def _end(provider: TracerProvider | LoggerProvider | MeterProvider) -> None:
+    provider.force_flush()
+    provider.shutdown()
+
+
+def _in_time(works: list[Callable[[], object]]) -> None:
+    """Do all of it side by side, for as long as there is time. Exporters try again and again, and take no limit for
+    all that they have: what is not done by then is left to threads that do not hold up the end of the process."""
+    until = time.monotonic() + FLUSH
+    threads = [threading.Thread(target=_tried, args=(work,), name="ctxgc-export", daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(until - time.monotonic(), 0.0))
+
+
+def _tried(work: Callable[[], object]) -> None:
+    try:
+        work()
+    except Exception:  # it was tried
+        pass
 
 
 def from_environment() -> Providers:

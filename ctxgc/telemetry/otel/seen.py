@@ -87,15 +87,17 @@ class Seen:
                 call = self._calls[entry.call]
                 call.recalls.append(recalled(state, entry))
                 return call
-            case Settlement():
-                call = self.of(entry.call)
-                call.settlement = entry
-                return call
             case Insertion(void=True):
                 self._messages.forget(state)
             case Recovery():
                 self._calls.pop(entry.call, None)
         return None
+
+    def settled(self, entry: Settlement, at: int) -> Call:
+        """Take the end of a call, which was noted at that moment (Unix nanoseconds)."""
+        call = self.of(entry.call)
+        call.settlement, call.settled = entry, at
+        return call
 
     def of(self, call: bytes, key: str = "") -> Call:
         """The call of that id, which is known from now on; ``key`` is its session's, where that is known."""

@@ -16,6 +16,7 @@ _HOSTS = (
     ("api.anthropic.com", "anthropic"),
     ("generativelanguage.googleapis.com", "gcp.gemini"),
     ("aiplatform.googleapis.com", "gcp.vertex_ai"),
+    ("-aiplatform.googleapis.com", "gcp.vertex_ai"),
     (".amazonaws.com", "aws.bedrock"),
     ("api.deepseek.com", "deepseek"),
     ("api.groq.com", "groq"),
@@ -50,7 +51,12 @@ def address(upstream: str) -> tuple[str, int]:
 def by_host(host: str) -> str:
     """The provider that a host belongs to; empty where that is not known."""
     host = host.lower()
-    return next((name for end, name in _HOSTS if host.endswith(end)), "")
+    return next((name for end, name in _HOSTS if host == end or host.endswith(_within(end))), "")
+
+
+def _within(end: str) -> str:
+    """How the hosts end that belong to it: not just with the same letters."""
+    return end if end[0] in ".-" else f".{end}"
 
 
 def by_model(provider: str) -> str:

@@ -1,14 +1,16 @@
 """Tracing: told every journal entry and, by the proxy, of every request; a thread makes spans of it when all is there.
 
-Rule: on the way of a request, what is seen is only kept; nothing here raises, and what failed is counted. When more
-waits than may, it is dropped and counted, and nobody waits.
+Rule: on the way of a request, what is seen is only kept, and of its end not even that is looked at; nothing here
+raises, and what failed is counted. When more waits than may, it is dropped and counted, and nobody waits.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from queue import SimpleQueue
 
 from opentelemetry.context import get_current
@@ -17,6 +19,7 @@ from opentelemetry.propagate import get_global_textmap
 from ctxgc.core.journal import Allocation, AnyEntry, Recall, Settlement
 from ctxgc.core.state import State
 from ctxgc.lab.suspects import Suspect
+from ctxgc.telemetry.labels import REMEMBERED
 from ctxgc.tokens import Price
 
 from . import names as n
@@ -35,7 +38,7 @@ WAITING = 10_000
 """Requests that may wait to be made spans of."""
 PAUSE = 0.01
 """Seconds that work waits before it is begun, so that it does not run beside what it was made by."""
-_END = 10.0
+_END = 5.0
 """Seconds that the end waits for those."""
 
 Work = Callable[[], None]
@@ -60,10 +63,10 @@ class Tracing:
         self.content = told.content
         self.tracer = providers.traces.get_tracer(n.SCOPE)
         self.propagator = get_global_textmap()
-        self.faults = 0
+        self.faults = self._told = 0
         self._providers, self._price, self._failed = providers, price, failed
         self._host, self._names = by_host(host), dict[str, str]()
-        self._seen, self._traced = Seen(), set[bytes]()
+        self._seen, self._traced, self._ends = Seen(), set[bytes](), deque[tuple[Settlement, int]]()
         self._lock, self._work, self._hurry = threading.Lock(), SimpleQueue[Work | None](), threading.Event()
         measures = Measures(providers.meters.get_meter(n.SCOPE), price, self.about, latest=told.latest)
         self._maker = Maker(
@@ -82,9 +85,17 @@ class Tracing:
             return UNTRACED
 
     def observe(self, state: State, entry: AnyEntry) -> None:
-        """Take an entry that ``state`` has just applied: the callback of ``Kit.observe``."""
+        """Take an entry that ``state`` has just applied: the callback of ``Kit.observe``.
+
+        Whoever books the end of a request has a client waiting for it: that is noted, and taken by what comes next.
+        """
         try:
-            self._observe(state, entry)
+            if type(entry) is not Settlement:
+                self._observe(state, entry)
+                return
+            self._ends.append((entry, time.time_ns()))
+            if entry.call not in self._traced:  # else its trail says when it is over
+                self._hand(self._alone)
         except Exception:  # the session goes on
             self.failed()
 
@@ -103,8 +114,7 @@ class Tracing:
         self._hurry.set()
         done.wait(_END)
         self._hurry.clear()
-        for provider in (self._providers.traces, self._providers.logs, self._providers.meters):
-            provider.force_flush()
+        self._providers.flush()
 
     def close(self) -> None:
         """Make and export what is left, and end."""
@@ -116,7 +126,8 @@ class Tracing:
     def failed(self) -> None:
         """Count a fault. Others are told of it by the thread, since they may hold locks of their own here."""
         self.faults += 1
-        self._work.put(self._failed)
+        if self._work.empty():  # else it is told behind what waits there, which so does not grow with each fault
+            self._work.put(_nothing)
 
     def provider(self, model: str) -> str:
         """Who answers for a model, as the conventions name it: by the upstream's address, else by the price table."""
@@ -126,7 +137,7 @@ class Tracing:
         if found is None:
             price = self._price(model)
             found = by_model(price.provider or "" if price else "")
-            if len(self._names) < WAITING:
+            if len(self._names) < WAITING and len(model) <= REMEMBERED:
                 self._names[model] = found
         return found
 
@@ -140,6 +151,7 @@ class Tracing:
         """Nothing more comes of a trail."""
         calls = {}
         with self._lock:
+            self._settled()
             for decided in trail.decided:
                 self._traced.discard(decided.call)
                 call = self._seen.end(decided.call)
@@ -149,6 +161,7 @@ class Tracing:
 
     def _observe(self, state: State, entry: AnyEntry) -> None:
         with self._lock:
+            self._settled()
             call = self._seen.take(state, entry)
             if isinstance(entry, Recall) and call is None:
                 one, key = recalled(state, entry), self._seen.key(state)
@@ -157,14 +170,26 @@ class Tracing:
                 return
             if isinstance(entry, Allocation) and call.id not in self._traced:
                 call.around = get_current()
-            if isinstance(entry, Settlement):
-                self._settled(call)
 
-    def _settled(self, call: Call) -> None:
-        call.settled = time.time_ns()
-        if call.id not in self._traced:
-            self._seen.end(call.id)
-            self._hand(lambda: self._maker.alone(call))
+    def _settled(self) -> None:
+        """Take the ends that were noted; who calls holds the lock."""
+        for call in self._settle():
+            self._hand(partial(self._maker.alone, call))
+
+    def _settle(self) -> Iterator[Call]:
+        """As ``_settled``; gives the calls of which spans are to be made, since they have no trail."""
+        while self._ends:
+            call = self._seen.settled(*self._ends.popleft())
+            if call.id not in self._traced:
+                self._seen.end(call.id)
+                yield call
+
+    def _alone(self) -> None:
+        """The end of a call in process has come: work itself, so that it is done before what was handed over later."""
+        with self._lock:
+            calls = list(self._settle())
+        for call in calls:
+            self._do(partial(self._maker.alone, call))
 
     def _hand(self, work: Work) -> None:
         if self._work.qsize() < WAITING:
@@ -176,7 +201,25 @@ class Tracing:
         while (work := self._work.get()) is not None:
             if self._work.empty():  # whoever handed it over is busy for a moment yet, and one of us can run at a time
                 self._hurry.wait(PAUSE)
+            self._do(work)
+            self._tell()
+        self._tell()
+
+    def _do(self, work: Work) -> None:
+        try:
+            work()
+        except Exception:  # one request's fault is not the next one's
+            self.failed()
+
+    def _tell(self) -> None:
+        """Tell of each fault once."""
+        while self._told < self.faults:
+            self._told += 1
             try:
-                work()
-            except Exception:  # one request's fault is not the next one's
-                self.failed()
+                self._failed()
+            except Exception:  # who is told has faults of his own: there is nobody else to tell
+                pass
+
+
+def _nothing() -> None:
+    """Work that only has faults told."""

@@ -26,6 +26,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _TRACE_HEADERS = ("traceparent", "tracestate")
 """What of a caller's is replaced: of another parent, the state is another too."""
+_LONGEST = {"traceparent": 512, "tracestate": 8192, "baggage": -1}
+"""Characters of a caller's that are read: as many as OpenTelemetry takes, which writes a warning for each request that
+has more. Baggage is not read: it passes as it came."""
 
 
 @dataclass(slots=True)
@@ -101,6 +104,10 @@ class Traced:
     @property
     def trace(self) -> str:
         """The id of its trace, where it is sampled."""
+        return self._trace() or ""
+
+    @guarded
+    def _trace(self) -> str:
         context = self.server.get_span_context()
         return format_trace_id(context.trace_id) if context.trace_flags.sampled else ""
 
@@ -165,13 +172,13 @@ class Traced:
 
 def begin(home: Home, method: str, path: str, headers: Mapping[str, str]) -> Traced:
     """The trail of a request that has just come, with the client's span as the parent of ours."""
-    known = {name: value for name, value in headers.items() if name != "baggage"}  # it passes as it came
+    known = {name: value for name, value in headers.items() if len(value) <= _LONGEST.get(name, len(value))}
     around = home.propagator.extract(known, Context())
     said: Attributes = {n.METHOD: method, n.SCHEME: "http", n.PATH: short(path)}
     if agent := headers.get("user-agent"):
         said[n.AGENT] = short(agent)
     server = home.tracer.start_span(n.SERVER_SPAN, around, SpanKind.SERVER, attributes=said)
-    return Traced(home, server, _sampled(around))
+    return Traced(home, server, get_current_span(around).get_span_context().is_valid)
 
 
 def replaced(headers: Raw, carrier: Mapping[str, str]) -> Raw:
@@ -181,8 +188,3 @@ def replaced(headers: Raw, carrier: Mapping[str, str]) -> Raw:
     dropped = {name.lower().encode() for name in (*carrier, *_TRACE_HEADERS)}
     kept = [(name, value) for name, value in headers if name.lower() not in dropped]
     return [*kept, *((name.encode(), value.encode()) for name, value in carrier.items())]
-
-
-def _sampled(around: Context) -> bool:
-    context = get_current_span(around).get_span_context()
-    return context.is_valid and context.trace_flags.sampled

@@ -35,6 +35,7 @@
       let [timer, last] = [0, 0];
       const bump = () => {
         timer = 0;
+        if (wanted.current.paused) return; // told of before the reader paused
         last = Date.now();
         setTick((n) => n + 1);
       };

@@ -11,8 +11,8 @@
       "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]|\\p{Surrogate}",
     "gu",
   );
-  const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-  const SHARE = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
+  const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0, signDisplay: "negative" });
+  const SHARE = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1, signDisplay: "negative" });
   const NONE = "–";
 
   function sign(character) {

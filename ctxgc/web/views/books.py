@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from ctxgc.core.bookings import Evidence, Fact, Reconciliation
 from ctxgc.core.books import CURRENT, Books
-from ctxgc.ledger import Ledger, Source
 from ctxgc.web.views.plain import Document, cut, plain
+
+if TYPE_CHECKING:
+    from ctxgc.ledger import Ledger, Source
 
 CLAIM, WITHDRAWN, SUPERSEDED = "claim", "withdrawn", "superseded"
 
@@ -101,6 +104,8 @@ def _evidence(one: Evidence) -> Document:
         "artifact": one.artifact,
         "first": one.first,
         "last": one.last,
+        "line_first": one.line_first,
+        "line_last": one.line_last,
         "verifier": plain(one.verifier),
         "version": plain(one.version),
     }
@@ -113,6 +118,8 @@ def _source(source: Source, *, content: bool) -> Document:
         "ref": plain(artifact.ref),
         "first": evidence.first,
         "last": evidence.last,
+        "line_first": evidence.line_first,
+        "line_last": evidence.line_last,
         "sha256": evidence.slice.removeprefix("sha256:"),
         "recomputed": source.slice_hash.removeprefix("sha256:"),
         "agree": source.agree,

@@ -12,7 +12,7 @@ from ctxgc.core.block import Kind
 from ctxgc.core.collector import Edit
 from ctxgc.core.state import EDEN
 from ctxgc.errors import InputError
-from ctxgc.lab.explained import OURS
+from ctxgc.lab.index import OURS
 from ctxgc.lab.links import Reference
 from ctxgc.session.collecting import YOUNG
 from ctxgc.session.originals import content

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ctxgc.web.views.figures import GENERATIONS
+from ctxgc.web.views.figures import GENERATIONS, costs, generations, retained
 from ctxgc.web.views.plain import Document
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def document(view: SessionView) -> Document:
     """The document: see ``ctxgc.web.views``."""
     found, fixed, count = view.figures(), view.fixed, len(view.state.cells)
     view.references.grow(count)
-    verdicts, verdict = view.verdicts.column(view.newest, found.resident, view.residents.out, found.pinned)
+    pinned = [1 if cell.pinned else 0 for cell in view.state.cells]
+    verdicts, verdict = view.verdicts.column(view.newest, found.resident, view.residents.out, pinned)
     return {
         "schema": SCHEMA,
         "id": view.key.hex(),
@@ -39,14 +40,14 @@ def document(view: SessionView) -> Document:
             "tokens": list(fixed.tokens),
             "sent": found.sent,
             "resident": found.resident,
-            "retained": found.retained,
+            "retained": retained(found),
             "token_turns": found.token_turns,
             "sent_turns": found.sent_turns,
-            "cost": found.cost,
+            "cost": costs(view.carried()),
             "references": list(view.references.count),
             "referenced": list(view.references.newest),
-            "generation": found.generation,
-            "pinned": found.pinned,
+            "generation": generations(view.carried(), fixed, found.resident, pinned, view.links.arrivals),
+            "pinned": pinned,
             "verdict": verdict,
             "handle": list(view.handles),
         },

@@ -39,7 +39,7 @@ def diff_document(
     if store is None:
         changes = [_change(change, None) for change in _outline(state, one)]
     else:
-        found = difference(one, store, codec)
+        found = difference(one, store, codec, state)
         changes = [_change(change, lines(change.lines)) for change in found.changes]
     return {**head, **_sizes(state, one.entry), "changes": changes}
 

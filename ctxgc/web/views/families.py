@@ -6,6 +6,8 @@ in the order in which it came, and beyond a dozen names it is one family.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 STACK = (
     *("system_prompt", "tool_schema", "summary", "ledger", "user_turn", "agent_reply", "agent_reasoning"),
     *("tool_call", "tool_result", "retrieval", "recall"),
@@ -24,16 +26,21 @@ class Families:
         self._more: list[str] = []
         self._seen: set[str] = set()
 
-    def of(self, tag: str) -> str:
-        """The family of a tag."""
-        found = self._known.get(tag)
-        if found is None:
-            found = self._known[tag] = self._new(tag.partition(":")[0])
+    def sums(self, tally: Mapping[str, int]) -> dict[str, int]:
+        """Tokens by family, from tokens by tag."""
+        known, found = self._known, dict[str, int]()
+        for tag, tokens in tally.items():
+            family = known.get(tag) or self._family(tag)
+            found[family] = found.get(family, 0) + tokens
         return found
 
     def stack(self) -> list[str]:
         """All families that have been seen, in the order in which they are stacked."""
         return [name for name in (*STACK, *self._more) if name in self._seen]
+
+    def _family(self, tag: str) -> str:
+        found = self._known[tag] = self._new(tag.partition(":")[0])
+        return found
 
     def _new(self, name: str) -> str:
         if name not in STACK and name not in self._more:

@@ -17,7 +17,7 @@ from ctxgc.core.stub import TOKENS as STUB
 from ctxgc.lab.requests import Carried
 from ctxgc.session.collecting import YOUNG
 from ctxgc.session.reading import TOOL_NAME
-from ctxgc.session.recalling import TAG as RECALL
+from ctxgc.session.tags import RECALL
 from ctxgc.web.views.plain import plain
 
 GENERATIONS = ("eden", "young", "old", "permanent", "gone")
@@ -29,27 +29,27 @@ SYSTEM = "system_prompt"
 
 @dataclass(slots=True)
 class Names:
-    """Names by number, in the order in which they came; of each, how many ``cells`` have it, and their ``tokens``."""
+    """Names by number, in the order in which they came, and of each the ``cells`` that have it."""
 
     names: list[str] = field(default_factory=list)
-    cells: list[int] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
+    cells: list[list[int]] = field(default_factory=list)
     _known: dict[str, int] = field(default_factory=dict)
 
     def number(self, name: str) -> int:
         """The number of a name."""
-        return self.count(name, 0, 0)
-
-    def count(self, name: str, tokens: int, cells: int = 1) -> int:
-        """The number of the name of a cell of so many tokens."""
         found = self._known.get(name)
         if found is None:
             found = self._known[name] = len(self.names)
             self.names.append(plain(name))
-            self.cells.append(0)
-            self.tokens.append(0)
-        self.cells[found] += cells
-        self.tokens[found] += tokens
+            self.cells.append([])
+        return found
+
+    def take(self, first: int, names: Iterable[str]) -> list[int]:
+        """The numbers of the names of cells; ``first`` is the id of the first of them."""
+        known, cells = self._known, self.cells
+        found = [known[name] if name in known else self.number(name) for name in names]
+        for cell, number in enumerate(found, first):
+            cells[number].append(cell)
         return found
 
 
@@ -71,71 +71,84 @@ class Fixed:
 
     def take(self, cells: Sequence[Cell]) -> None:
         """Take the cells that are new in a session's ``cells``."""
-        tags, sites, kinds = self.tags.count, self.sites.count, self.kinds.count
-        for cell in cells[len(self.tokens) :]:
-            tag, kind, tokens = cell.tag, cell.kind, cell.tokens
-            self.tag.append(tags(tag, tokens))
-            self.site.append(sites(TOOL_NAME if tag == RECALL else cell.site, tokens))
-            self.kind.append(kinds(kind, tokens))
-            self.tokens.append(tokens)
-            self.turn.append(cell.turn)
-            self.permanent.append(tag == SYSTEM or kind is Kind.TOOL_SCHEMA)
-            if not cell.exact:
-                self.exact = False
+        first = len(self.tokens)
+        new = cells[first:]
+        self.tokens += [cell.tokens for cell in new]
+        self.tag += self.tags.take(first, [cell.tag for cell in new])
+        self.site += self.sites.take(first, [TOOL_NAME if cell.tag == RECALL else cell.site for cell in new])
+        self.kind += self.kinds.take(first, [cell.kind for cell in new])
+        self.turn += [cell.turn for cell in new]
+        self.permanent += [cell.tag == SYSTEM or cell.kind is Kind.TOOL_SCHEMA for cell in new]
+        self.exact = self.exact and all(cell.exact for cell in new)
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The columns that change, by cell id; see ``ctxgc.web.views``. ``pointers`` counts, of cells that have any, the
-    residents that are only a pointer to it."""
+    """The columns that change and that are summed up, by cell id; see ``ctxgc.web.views``.
 
+    ``held`` is what is sent of residents, and ``pairs`` are calls with their results, where something of both is: those
+    of ``several`` have more than one. ``pointers`` counts, of cells that have any, the residents that are only a
+    pointer to it.
+    """
+
+    tokens: list[int]
     sent: list[int]
     resident: list[int]
-    retained: list[int]
+    held: list[int]
+    pairs: list[tuple[int, int]]
+    several: frozenset[int]
     token_turns: list[int]
     sent_turns: list[int]
-    cost: list[float]
-    pinned: list[int]
-    generation: list[int]
     pointers: Mapping[int, int]
 
 
-def figures(found: Carried, fixed: Fixed, resident: Sequence[int], arrived: Sequence[int]) -> Figures:
-    """Make them. ``resident`` are flags, and ``arrived`` the numbers of requests, by cell id."""
-    state = found.state
-    sent = [cell.sent for cell in state.cells]
+def figures(found: Carried, fixed: Fixed, resident: Sequence[int]) -> Figures:
+    """Make them. ``resident`` are flags, by cell id."""
+    sent = [cell.sent for cell in found.state.cells]
     held = list(map(mul, sent, resident))
-    pinned = [1 if cell.pinned else 0 for cell in state.cells]
-    edits = state.edits.values()
+    pairs = [pair for pair in found.answers if held[pair[0]] and held[pair[1]]]
+    edits = found.state.edits.values()
     return Figures(
+        tokens=fixed.tokens,
         sent=sent,
         resident=list(resident),
-        retained=_retained(held, found.answers),
+        held=held,
+        pairs=pairs,
+        several=_several([call for call, _ in pairs]),
         token_turns=list(map(mul, fixed.tokens, found.times)),
         sent_turns=list(found.sent_turns),
-        cost=[spent / UNIT for spent in found.spent],
-        pinned=pinned,
-        generation=_generations(found, fixed, resident, pinned, arrived),
         pointers=Counter(edit.of for edit in edits if edit.of is not None and resident[edit.cell]),
     )
 
 
-def _retained(held: Sequence[int], answers: Iterable[tuple[int, int]]) -> list[int]:
+def _several(calls: Sequence[int]) -> frozenset[int]:
+    """Those that are there more than once."""
+    if len(set(calls)) == len(calls):
+        return frozenset()
+    return frozenset(call for call, times in Counter(calls).items() if times > 1)
+
+
+def costs(found: Carried) -> list[float]:
+    """By cell, what the tokens that were sent for it have cost."""
+    return [spent / UNIT for spent in found.spent]
+
+
+def retained(made: Figures) -> list[int]:
     """By cell, the tokens that go with it: its own, those of a call's results, those of a result's call that has no
     other one; less the stub that is left."""
-    whole = list(held)
-    pairs = [(call, result) for call, result in answers if held[call] and held[result]]
-    results = Counter(call for call, _ in pairs)
-    for call, result in pairs:
+    whole, held, several = list(made.held), made.held, made.several
+    for call, result in made.pairs:
         whole[call] += held[result]
-        whole[result] += held[call] if results[call] == 1 else 0
+        if call not in several:
+            whole[result] += held[call]
     return [tokens - STUB if tokens > STUB else 0 for tokens in whole]
 
 
-def _generations(
+def generations(
     found: Carried, fixed: Fixed, resident: Sequence[int], pinned: Sequence[int], arrived: Sequence[int]
 ) -> list[int]:
-    """As the collector has them: young up to ``YOUNG`` turns, and eden what is new in the newest request."""
+    """As the collector has them: young up to ``YOUNG`` turns, and eden what is new in the newest request. ``arrived``
+    are the numbers of requests by cell id."""
     newest = found.newest()
     number, now = (newest.number, _turn(found.state, newest.head)) if newest else (0, 0)
     oldest = now - YOUNG

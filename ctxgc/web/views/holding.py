@@ -5,7 +5,7 @@ Rule: entries of a request that is open wait until it is settled, or until anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ctxgc.core.journal import Allocation, AnyEntry, Recovery, Settlement
@@ -18,19 +18,18 @@ class Holding:
     _held: list[AnyEntry] = field(default_factory=list)
     _call: bytes = b""
 
-    def take(self, entry: AnyEntry) -> Iterator[AnyEntry]:
+    def take(self, entry: AnyEntry) -> Sequence[AnyEntry]:
         """Take an entry; gives those that can be looked at now."""
         if isinstance(entry, Allocation):
-            yield from self.rest()
-            self._held, self._call = [entry], entry.call
-        elif not self._held:
-            yield entry
-        else:
-            self._held.append(entry)
-            if isinstance(entry, Settlement | Recovery) and entry.call == self._call:
-                yield from self.rest()
+            before, self._held, self._call = self._held, [entry], entry.call
+            return before
+        if not self._held:
+            return (entry,)
+        self._held.append(entry)
+        ended = isinstance(entry, Settlement | Recovery) and entry.call == self._call
+        return self.rest() if ended else ()
 
-    def rest(self) -> Iterator[AnyEntry]:
+    def rest(self) -> Sequence[AnyEntry]:
         """What is held back, which is not any more."""
         held, self._held = self._held, []
-        yield from held
+        return held

@@ -5,6 +5,8 @@ Rule: where a history only went on, only its end is looked at; else it is gone t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ctxgc.core.state import State
 from ctxgc.lab.compactions import parts
 from ctxgc.lab.requests import Request
@@ -50,14 +52,21 @@ class Residents:
 
     def _whole(self, newest: Request) -> None:
         state, out, flags = self._state, list[int](), [0] * len(self.flags)
-        for part in parts(state, newest.head):
-            if part.out:
-                out += part.cells
+        for cells, left_out in self._parts(newest.head):
+            if left_out:
+                out += cells
                 continue
-            for cell in part.cells:
+            for cell in cells:
                 flags[cell] = 1
         offer = state.node(newest.head).offer if newest.offered else -1
         own = (state.own.offers[offer].cell,) if offer >= 0 else ()
         for cell in (*own, *state.toolset(newest.toolset).cells):
             flags[cell] = 1
         self.flags, self.out = flags, frozenset(out)
+
+    def _parts(self, head: int) -> Iterator[tuple[tuple[int, ...], bool]]:
+        """Cells that stand together, and whether a record stands for them."""
+        state = self._state
+        if state.own.inserted or state.node(head).compacted is not None:
+            return ((part.cells, part.out) for part in parts(state, head))
+        return ((node.cells, False) for node in state.path(head))  # nothing of ours is in it, and nothing is left out

@@ -119,28 +119,37 @@ class SessionView:
 
     def _apply(self, entry: AnyEntry) -> None:
         self._made.clear()
+        self.first, self.last = self.first or entry.at, entry.at
+        if isinstance(entry, Marking):  # these two change nothing of what is sent
+            self.state.apply(entry)
+            self.links.take(entry)
+            self.references.take(entry.edges, self.state, self.links.arrivals)
+        elif isinstance(entry, Settlement):
+            self.state.apply(entry)
+            self._settled(entry)
+        else:
+            self._changing(entry)
+
+    def _settled(self, entry: Settlement) -> None:
+        self.walk.after(entry)
+        self.gc.after(entry)
+        self.reports.take(entry)
+        if entry.call in self.links.numbers:
+            self.turns.end(self.links.numbers[entry.call], entry)
+
+    def _changing(self, entry: AnyEntry) -> None:
         known = len(self.state.cells)
-        if not isinstance(entry, Marking | Settlement):  # these change nothing of what is sent
-            self.walk.before(entry)
-            self.gc.before(entry)
+        self.walk.before(entry)
+        self.gc.before(entry)
         self.state.apply(entry)
         self.walk.after(entry)
         self.gc.after(entry)
         self.links.take(entry)
-        if len(self.state.cells) > known:
-            self.fixed.take(self.state.cells)
-            self.handles += [""] * (len(self.state.cells) - known)
+        self.handles += [""] * (len(self.state.cells) - known)
         self._note(entry)
-        self.first, self.last = self.first or entry.at, entry.at
 
     def _note(self, entry: AnyEntry) -> None:
         match entry:
-            case Marking():
-                self.references.take(entry.edges, self.state, self.links.arrivals)
-            case Settlement():
-                self.reports.take(entry)
-                if entry.call in self.links.numbers:
-                    self.turns.end(self.links.numbers[entry.call], entry)
             case Allocation():
                 self.turns.pace(entry.pace)
             case Collection():
@@ -160,6 +169,7 @@ class SessionView:
 
     def _carried(self) -> Carried:
         found = self.walk.end()
+        self.fixed.take(self.state.cells)
         for request in found.requests[self.turns.count :]:
             self.turns.add(request)
             if request.continues or self.newest is None or not self.newest.continues:
@@ -168,7 +178,7 @@ class SessionView:
         return found
 
     def _figures(self) -> Figures:
-        return figures(self.carried(), self.fixed, self.residents.flags, self.links.arrivals)
+        return figures(self.carried(), self.fixed, self.residents.flags)
 
 
 def cell_document(

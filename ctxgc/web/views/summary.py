@@ -50,8 +50,8 @@ def document(view: SessionView) -> Document:
             {"turn": note.turn, "at": note.at, "kind": plain(note.kind), "text": plain(note.text)} for note in log.notes
         ],
         "tiles": tiles(_told(view, window, high)),
-        "by_tag": rows(fixed.tags, fixed.tag, made, found.answers),
-        "by_site": rows(fixed.sites, fixed.site, made, found.answers),
+        "by_tag": rows(fixed.tags, fixed.tag, made),
+        "by_site": rows(fixed.sites, fixed.site, made),
         "suspects": [_suspect(one) for one in view.suspects()],
         "tools": list(_tools(view)),
         "bypassed": {plain(reason): count for reason, count in found.bypassed.items()},

@@ -25,12 +25,8 @@ class Stack:
 
     columns: dict[str, list[int]] = field(default_factory=dict)
 
-    def add(self, number: int, tally: Mapping[str, int], families: Families) -> int:
+    def add(self, number: int, sums: Mapping[str, int]) -> int:
         """Take request ``number`` (from 1); gives its total."""
-        sums: dict[str, int] = {}
-        for tag, tokens in tally.items():
-            family = families.of(tag)
-            sums[family] = sums.get(family, 0) + tokens
         for family in sums.keys() - self.columns.keys():
             self.columns[family] = [0] * (number - 1)
         for family, column in self.columns.items():
@@ -71,8 +67,10 @@ class Turns:
         self.count = request.number
         self.at.append(request.at)
         self.model.append(self.models.setdefault(request.model, len(self.models)))
-        self.received_total.append(self.received.add(request.number, request.received, self.families))
-        self.sent_total.append(self.sent.add(request.number, request.sent, self.families))
+        received = self.families.sums(request.received)
+        sent = received if request.sent is request.received else self.families.sums(request.sent)
+        self.received_total.append(self.received.add(request.number, received))
+        self.sent_total.append(self.sent.add(request.number, sent))
         for name in _FIGURES:
             self.figures[name].append(int(getattr(request, name)))
         for column in self.usage.values():

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import os
 import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from opentelemetry._logs import LogRecord
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor, InMemoryLogRecordExporter
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
 from ctxgc.errors import ConfigError
@@ -122,3 +126,55 @@ def test_opentelemetry_is_loaded_only_where_something_is_traced(mode, loaded):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert ran.stdout.strip() == loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "999999"),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "-5"),
+        ("OTEL_METRICS_EXEMPLAR_FILTER", "mine"),
+        ("OTEL_PROPAGATORS", "mine"),
+    ],
+)
+def test_what_opentelemetry_refuses_of_the_environment_is_one_line_and_an_error_of_the_configuration(name, value):
+    script = "from ctxgc.errors import ConfigError\nfrom ctxgc.telemetry import otel\n"
+    script += "try:\n    otel.start('always')\nexcept ConfigError as error:\n    print(error)\n"
+    exporters = {f"OTEL_{signal}_EXPORTER": "console" for signal in ("TRACES", "METRICS")}
+    environment = {**os.environ, **exporters, "OTEL_LOGS_EXPORTER": "none", name: value}
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    (line,) = ran.stdout.splitlines()
+    assert "OTEL_*" in line
+
+
+class Stuck(SpanExporter):
+    """A back end that does not answer: each attempt takes until the test ends."""
+
+    def __init__(self):
+        self.over = threading.Event()
+
+    def export(self, spans):
+        self.over.wait(30)
+        return SpanExportResult.FAILURE
+
+    def shutdown(self):
+        self.over.wait(30)
+
+
+@pytest.mark.parametrize("verb", ["flush", "close"])
+def test_a_back_end_that_does_not_answer_holds_nobody_up_and_no_other_signal(monkeypatch, verb):
+    monkeypatch.setattr(providers, "FLUSH", 0.2)
+    stuck, logs = Stuck(), InMemoryLogRecordExporter()
+    made = providers.from_environment()
+    made.traces.add_span_processor(BatchSpanProcessor(stuck))
+    made.logs.add_log_record_processor(BatchLogRecordProcessor(logs))
+    made.traces.get_tracer("test").start_span("one").end()
+    made.logs.get_logger("test").emit(LogRecord(body="one"))
+    ending = threading.Thread(target=getattr(made, verb), daemon=True)
+    ending.start()
+    ending.join(10)
+    assert not ending.is_alive()
+    assert not stuck.over.is_set()
+    assert len(logs.get_finished_logs()) == 1
+    stuck.over.set()

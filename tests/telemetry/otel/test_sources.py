@@ -29,7 +29,10 @@ def test_the_address_is_that_of_the_base_url(url, found):
         ("mine.openai.azure.com", "azure.ai.openai"),
         ("us-east1-aiplatform.googleapis.com", "gcp.vertex_ai"),
         ("API.X.AI", "x_ai"),
+        ("eu.api.openai.com", "openai"),
         ("127.0.0.1", ""),
+        ("notapi.openai.com", ""),
+        ("myapi.x.ai", ""),
     ],
 )
 def test_a_known_host_names_its_provider(host, provider):

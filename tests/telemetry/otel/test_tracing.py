@@ -9,12 +9,12 @@ import pytest
 from opentelemetry.trace import SpanKind
 
 from ctxgc import open_session
-from ctxgc.core.journal import Recall
+from ctxgc.core.journal import Bypass, Recall, Settlement
 from ctxgc.core.state import State
 from ctxgc.lab.suspects import Suspect
 from ctxgc.policies.truncate import Truncate
+from ctxgc.telemetry.otel import Sending, observing, tracing
 from ctxgc.telemetry.otel import names as n
-from ctxgc.telemetry.otel import observing, tracing
 from ctxgc.telemetry.otel.switches import Switches
 from ctxgc.telemetry.otel.tracing import Tracing
 from tests.proxy.bodies import LISTING, calling, result, user
@@ -61,6 +61,14 @@ def test_a_call_in_process_says_its_tokens_where_nobody_else_traces(memory):
     (chat,) = memory.chats
     assert (attributes(chat)[n.INPUT], attributes(chat)[n.OUTPUT]) == (30, 4)
     assert n.COMPACTED not in attributes(chat)
+
+
+def test_how_long_a_call_in_process_takes_is_not_known_and_not_nothing(memory):
+    made = Tracing(memory.providers)
+    turn(made, user())
+    made.close()
+    assert n.TOKEN_USAGE in memory.metrics()
+    assert n.DURATION not in memory.metrics()
 
 
 def test_both_observers_are_told_and_one_alone_where_nothing_is_traced(memory):
@@ -113,6 +121,61 @@ def test_what_waits_is_bounded_and_what_is_dropped_is_counted(memory, monkeypatc
     made.close()
     assert made.faults == len(failed) == 7
     assert len(memory.events) == 3
+
+
+def test_what_is_dropped_makes_no_more_wait(memory, monkeypatch):
+    monkeypatch.setattr(tracing, "WAITING", 3)
+    held, holding = threading.Event(), threading.Event()
+    made = Tracing(memory.providers)
+    made._hand(lambda: (holding.set(), held.wait(30)))
+    assert holding.wait(30)
+    for _ in range(1000):
+        made.failed_open("fault: Test")
+    assert made._work.qsize() == 3
+    held.set()
+    made.close()
+    assert made.faults == 997
+
+
+def test_who_is_told_of_faults_and_fails_is_told_of_each_once(memory):
+    told = []
+
+    def failed():
+        told.append(1)
+        raise OSError
+
+    made = Tracing(memory.providers, failed=failed)
+    made._hand(lambda: 1 / 0)
+    made.failed_open("fault: Test")
+    made.flush()
+    made.close()
+    assert made.faults == len(told) == 1
+    assert memory.events
+
+
+def test_the_end_of_a_call_is_only_noted_while_its_client_waits(memory, monkeypatch):
+    made = Tracing(memory.providers)
+    made.expect(b"call", "key")
+    with made._lock:  # whoever made spans now would wait for it
+        made.observe(State(), Settlement(at=1.0, call=b"call", outcome="ok", status=200))
+    assert made._seen.of(b"call").settlement is None
+    trail = made.request("POST", "/v1/chat/completions", {})
+    trail.prepared(b"call", b"key", 0.0)
+    trail.send(Sending(b"call", "gpt-5", False, False, b""), [])
+    trail.end(200)
+    made.close()
+    assert attributes(memory.chats[0])[n.STATUS] == 200
+
+
+@pytest.mark.parametrize("verb", ["flush", "close"])
+def test_the_end_of_a_call_that_nothing_else_follows_is_told_before_the_end(memory, verb):
+    made = Tracing(memory.providers)
+    made._hand(lambda: made._hurry.wait(30))  # nothing is made before the end is asked for
+    for entry in (Bypass(at=1.0, call=b"c", reason="fault"), Settlement(at=1.0, call=b"c", outcome="ok", status=200)):
+        made.observe(State(), entry)
+    getattr(made, verb)()
+    assert [event.name for event in memory.events] == [n.FAIL_OPEN_EVENT]
+    made.close()
 
 
 def test_a_fault_of_one_request_is_not_the_next_ones(memory):

@@ -66,7 +66,7 @@ class Model:
             await whole(b'{"error":{"message":"overloaded","type":"server_error"}}', reply)(call)
             return
         cached = {"prompt_tokens_details": {"cached_tokens": min(shared // 4 // 128 * 128, total)}}
-        await whole(json.dumps({**json.loads(reply), "usage": {**usage, **cached}}).encode())(call)
+        await whole(json.dumps({**json.loads(reply), "model": "gpt-5", "usage": {**usage, **cached}}).encode())(call)
 
 
 def listing(number: int) -> str:
@@ -79,7 +79,10 @@ def turn(number: int) -> list[Dict]:
     """The agent reads or searches; every fifth time it reads again what it has read before."""
     again = number - 1 if number % 5 == 4 else number
     name, path = ("search", f"module {again}") if again % 3 == 2 else ("read_file", f"src/module_{again}.py")
-    said = {**calling(f"c{number}", name, json.dumps({"path": path})), "content": f"Next is {NAMES[again % 7]}_{again}."}
+    said = {
+        **calling(f"c{number}", name, json.dumps({"path": path})),
+        "content": f"Next is {NAMES[again % 7]}_{again}.",
+    }
     return [said, result(f"c{number}", listing(again))]
 
 
@@ -116,7 +119,9 @@ class Load:
 
     def _recall(self) -> None:
         """Have the model ask for what it was told the handle of."""
-        shown = [handle for message in self.model.newest["messages"] for handle in stub.handles(str(message["content"]))]
+        shown = [
+            handle for message in self.model.newest["messages"] for handle in stub.handles(str(message["content"]))
+        ]
         self.model.replies = [completed(recall(shown[-1], call_id=f"r{len(self.messages)}")), completed(text="I see.")]
 
     async def keys(self) -> list[bytes]:
@@ -130,11 +135,15 @@ def is_ledger(running: Running, key: bytes) -> bool:
     return next(iter(running.store.inner.entries(key))).kind != "open"
 
 
+def voucher(statement: str) -> str:
+    """A log of a few lines, in which a statement stands."""
+    return f"a run\n{statement}\nall of it was well\n"
+
+
 def post(ledger: Ledger, statement: str, supersedes: str = "") -> str:
     """A fact with a voucher of a few lines that says so; its id."""
-    text = f"run of {statement}\n{statement}\nall of it was well\n"
-    voucher = ledger.vault.store(ref=f"log of {statement}", content=text)
-    return ledger.post(statement, [ledger.verify(voucher, statement)], supersedes=supersedes).id
+    stored = ledger.vault.store(ref=f"log of {statement}", content=voucher(statement))
+    return ledger.post(statement, [ledger.verify(stored, statement)], supersedes=supersedes).id
 
 
 def books(running: Running, session: str) -> None:

@@ -22,7 +22,9 @@ DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 WATCH = """addEventListener("securitypolicyviolation", (event) => (window.__violations = window.__violations || [])
   .push(event.violatedDirective + " " + event.blockedURI));"""
-SETTLED = """() => !document.querySelector("[data-waiting], [aria-busy=true]") && document.querySelector("[data-view]")"""
+SETTLED = (
+    """() => !document.querySelector("[data-waiting], [aria-busy=true]") && document.querySelector("[data-view]")"""
+)
 GRID = """async ([name, key]) => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const grid = document.querySelector(`[data-grid="${name}"]`);
@@ -60,7 +62,7 @@ class Visit:
     @property
     def elsewhere(self) -> list[str]:
         """The requests to anything but this machine."""
-        return [url for url in self.asked if urlsplit(url).hostname not in LOOPBACK]
+        return [url for url in self.asked if not url.startswith("file:") and urlsplit(url).hostname not in LOOPBACK]
 
     async def violations(self) -> list[str]:
         return list(await self.page.evaluate("window.__violations || []"))
@@ -135,6 +137,7 @@ async def visiting(browser: Browser, base: str = "", token: str = "", **options:
         page.on("dialog", visit._tells)
         yield visit
     finally:
+        await page.unroute_all(behavior="ignoreErrors")  # what is still under way when the page goes
         await context.close()
 
 

@@ -23,10 +23,13 @@
     ];
   }
 
+  // Where in a voucher a verifier saw it; bytes are counted from 0, lines from 1.
+  const place = (one, l) => `${l}ines ${whole(one.line_first)} to ${whole(one.line_last)} (bytes ${whole(one.first)} to ${whole(one.last)})`;
+
   function Source({ one, index }) {
     return html`<article class="card" data-source=${one.artifact} data-agree=${String(one.agree)}>
       <h3>${line(one.artifact)} <span class="site">${brief(one.ref, 300)}</span></h3>
-      <p>Lines ${whole(one.first)} to ${whole(one.last)} · <b class=${one.agree ? "good-text" : "bad-text"}>${one.agree ? "✓ the hash agrees" : "✗ the hash does not agree"}</b></p>
+      <p>${place(one, "L")} · <b class=${one.agree ? "good-text" : "bad-text"}>${one.agree ? "✓ the hash agrees" : "✗ the hash does not agree"}</b></p>
       <dl class="facts hashes"><div><dt>sha256 on record</dt><dd><code>${line(one.sha256)}</code></dd></div><div><dt>computed again</dt><dd><code>${line(one.recomputed || "–")}</code></dd></div></dl>
       ${one.slice === null ? html`<p class="dim">Its text is left out here.</p>` : html`<pre class="content" tabindex="0" role="region" aria-label=${"Evidence " + (index + 1)} data-text="slice">${block(one.slice)}</pre>`}
     </article>`;
@@ -40,7 +43,7 @@
     return html`<section class="pane card" aria-labelledby="fact-title" data-fact-pane=${fact.id}>
       <h2 id="fact-title">${line(fact.id)} <span class="tag">${line(fact.status)}${basis}</span></h2>
       <p class="statement">${line(fact.statement)}</p>
-      ${fact.source.length > 0 && html`<ul>${fact.source.map((one, i) => html`<li key=${i}>${line(one.artifact)}, lines ${whole(one.first)} to ${whole(one.last)}, seen by ${line(one.verifier)} ${line(one.version)}</li>`)}</ul>`}
+      ${fact.source.length > 0 && html`<ul>${fact.source.map((one, i) => html`<li key=${i}>${line(one.artifact)}, ${place(one, "l")}, seen by ${line(one.verifier)} ${line(one.version)}</li>`)}</ul>`}
       ${fact.status === "claim" && html`<p class="dim">A claim: there is nothing to trace until a verifier has seen it in a voucher.</p>`}
       ${document && document.sources.map((one, i) => html`<${Source} key=${i} one=${one} index=${i} />`)}
       ${!document && has(path) && html`<${Waiting} failure=${failure} what="its evidence" />`}

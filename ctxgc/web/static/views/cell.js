@@ -40,7 +40,7 @@
     if (document.text === null) return html`<p class="dim">Its text is left out here.</p>`;
     const same = document.sent_text === document.text;
     return html`<${Text} title=${same ? "Text, sent as it came" : "Text as it came"} name="received" text=${document.text} cut=${document.cut} />
-      ${!same && (document.sent_text === null
+      ${!same && (!document.sent_text
         ? html`<p class="dim">Nothing is sent for it.</p>`
         : html`<${Text} title="Text as it was sent" name="sent" text=${document.sent_text} cut=${document.cut} />`)}`;
   }

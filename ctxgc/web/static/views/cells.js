@@ -124,7 +124,7 @@
       <p class="lead" role="status" data-found=${rows.length} data-tokens=${sums.all} data-resident=${sums.kept}>
         ${whole(rows.length)} of ${plural(cells.columns.id.length, "cell")} · ${whole(sums.all)} tokens received · ${whole(sums.kept)} forwarded with the newest request</p>
       <div class=${"beside" + (selected === undefined ? "" : " open")}>
-        <${Grid} name=${"cells:" + summary.id} tall caption="Cells; Enter opens one" columns=${columns} rows=${rows} version=${cells} selected=${selected}
+        <${Grid} name=${"cells:" + summary.id} tall caption="Cells; Enter opens one" first=${{ key: "sent_turns", descending: true }} columns=${columns} rows=${rows} version=${cells} selected=${selected}
           select=${(i) => go(address(summary.id, "cells", cells.columns.id[i]))} rowAttrs=${(i) => ({ "data-cell": cells.columns.id[i] })} />
         <div class="pane-place" ref=${pane}>
           ${selected !== undefined

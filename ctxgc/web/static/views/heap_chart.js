@@ -96,7 +96,7 @@
       <path class="gridline" d=${`M${LEFT} ${lane}H${right}`} />
       ${Object.entries(drawn.marks).map(([kind, [number, d]]) => html`<path key=${kind} class=${"mark " + kind} d=${d} data-marks=${kind} data-count=${number} />`)}
       ${turns.map((turn) => html`<text key=${turn} class="tick turn" x=${scale.x(turn)} y=${bottom + 16}>${whole(turn)}</text>`)}
-      <text class="tick turn" x=${width - 4} y=${bottom + 16} text-anchor="end">turn</text>
+      ${!drawn.narrow && html`<text class="tick turn" x=${width - 4} y=${bottom + 16} text-anchor="end">turn</text>`}
     </g>`;
   }
 
