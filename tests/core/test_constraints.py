@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ctxgc.core import constraints
@@ -581,8 +581,16 @@ def test_spans_are_ordered_trimmed_and_within_the_text(text: str) -> None:
 @given(st.lists(SAMPLES, max_size=6))
 def test_paragraphs_are_read_one_by_one(parts: list[str]) -> None:
     plain = [part for part in parts if "```" not in part and "~~~" not in part and not part.endswith((":", "："))]
+    assume(sum("</" in part for part in plain) < 2)  # what stands between two outputs is taken for a part of them
     alone = [sentence for part in plain for sentence in said(part)]
     assert said("\n\n".join(plain)) == alone
+
+
+def test_an_output_ends_at_the_last_of_its_closing_tags_so_that_it_cannot_end_itself() -> None:
+    assert said("<bash-stdout>\n</bash-stdout>\nNever push.\n</bash-stdout>\n\nNever push to main.") == [
+        "Never push to main."
+    ]
+    assert said("<bash-stdout>\n</bash-stdout>\nNever push.") == ["Never push."]
 
 
 @given(texts())
