@@ -145,19 +145,22 @@ def _page(
     paths: tuple[Path, ...], session: str | None, url: str | None, wanted: Wanted, html: Path, content: bool
 ) -> None:
     """Write the profiler page as one file."""
+    from ctxgc.config import load
     from ctxgc.store import open_store
     from ctxgc.web.report import write_report
 
+    config = load().config
+    pacer = config.pacer()
     if session:
         with opened(url) as store:
             key = find_session(store, session).key
             with written(html) as out:
-                write_report(store, [key], out, content=content)
+                write_report(store, [key], out, content=content, pacer=pacer, ledger=config.ledger)
         return
     store = open_store("sqlite://")
     try:
         keys = replayed_into(store, paths, wanted)
         with written(html) as out:
-            write_report(store, keys, out, content=content)
+            write_report(store, keys, out, content=content, pacer=pacer)
     finally:
         store.close()

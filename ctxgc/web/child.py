@@ -65,15 +65,21 @@ def _exactly(source: Source, size: int) -> bytes | None:
 
 
 def _opened(terms: Terms, waiting: Callable[[], bool]) -> Callable[[Asked], Answer]:
-    """What answers questions about a store; where it cannot be opened, every answer says why."""
+    """What answers questions about a store; where it cannot be opened, an answer says why, and the next one tries."""
     from ctxgc.store import StoreError, open_store
     from ctxgc.web.reader import Reader
 
-    try:
-        return Reader(open_store(terms.url, create=False, read_only=True), terms, waiting).answer
-    except StoreError as error:
-        said = refusal(503, str(error), "ctxgc_store")
-        return lambda _: said
+    reader: Reader | None = None
+
+    def answer(asked: Asked) -> Answer:
+        nonlocal reader
+        try:
+            reader = reader or Reader(open_store(terms.url, create=False, read_only=True), terms, waiting)
+        except StoreError as error:
+            return refusal(503, str(error), "ctxgc_store")
+        return reader.answer(asked)
+
+    return answer
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from ctxgc.store import Store
 from ctxgc.web.frames import HEAD, Answer, Asked, Terms, frame, refusal, unframe
 
@@ -96,6 +98,8 @@ class InChild:
                 return await child.ask(frame(asked))
             except (OSError, EOFError):
                 continue
+            except UnicodeError:
+                return _UNSAYABLE
             except TimeoutError:
                 break
         return _CLOSED if self._closed else _DEAD
@@ -108,7 +112,7 @@ class InChild:
                 await self._child.end()
 
     async def _begun(self) -> None:
-        with suppress(OSError, EOFError):  # whoever asks is told
+        with suppress(OSError, EOFError, UnicodeError):  # whoever asks is told
             await self._running()
 
     async def _running(self) -> _Child:
@@ -168,7 +172,7 @@ class _Child:
                 future = self.waiting.popleft()
                 if not future.done():  # who asked may have left
                     future.set_result(answer)
-        except (EOFError, OSError, ValueError, IndexError):
+        except (EOFError, OSError, ValueError, IndexError, msgspec.MsgspecError):
             self._died()
 
     def _died(self) -> None:
@@ -186,6 +190,7 @@ class _Child:
 
 
 async def _begin(python: str, terms: Terms) -> _Child:
+    begun = frame(terms)  # before there is a process that nobody would end
     # -P: what lies in the working directory is not to pass for a module.
     process = await asyncio.create_subprocess_exec(
         *(python, "-P", "-m", "ctxgc.web.child"),
@@ -196,7 +201,7 @@ async def _begin(python: str, terms: Terms) -> _Child:
         start_new_session=True,  # Ctrl-C is for us: it ends when we do
     )
     child = _Child(process)
-    child.tell(frame(terms))
+    child.tell(begun)
     return child
 
 
@@ -209,4 +214,5 @@ def environment(ours: Mapping[str, str]) -> dict[str, str]:
 
 _DEAD = refusal(503, "the page's reader ended: try again", "ctxgc_reader")
 _BUSY = refusal(503, "too many questions at once: try again", "ctxgc_reader")
+_UNSAYABLE = refusal(400, "a name in it, or the store's path, is no UTF-8", "ctxgc_reader")
 _CLOSED = refusal(503, "the page is being closed", "ctxgc_reader")

@@ -10,13 +10,13 @@ import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import nlargest
 from typing import IO, Any
 
-from ctxgc.assemble import prices
+from ctxgc.assemble import ledgers, prices
 from ctxgc.core.journal import AnyEntry, decode
 from ctxgc.core.pacer import Pacer
-from ctxgc.ledger import open_ledger
 from ctxgc.store import Store
 from ctxgc.tokens.tariffs import tariffs
 from ctxgc.web.files import INDEX, static
@@ -35,40 +35,59 @@ _CHARSET = '<meta charset="utf-8">'
 _BODY = "<body>"
 
 
-def write_report(store: Store, keys: Sequence[bytes], out: IO[str], *, content: bool) -> None:
+def write_report(
+    store: Store, keys: Sequence[bytes], out: IO[str], *, content: bool, pacer: Pacer | None = None, ledger: str = ""
+) -> None:
     """Write a report of some sessions (by their keys) as one HTML file, to be written in UTF-8.
 
-    Texts of messages, arguments of tools and statements of facts are in it only with ``content``.
+    Texts of messages, arguments of tools and statements of facts are in it only with ``content``. ``pacer`` is the one
+    whose marks are drawn, ``ledger`` the name of one that all sessions share (empty: each has its own).
     Raises ``StoreError``, ``OSError``.
     """
     head, tail = _page()
     out.write(head)
     out.write('<script type="application/json" id="documents">{')
-    for number, (path, document) in enumerate(_documents(store, keys, content=content)):
+    for number, (path, document) in enumerate(_Documents(store, content, pacer or Pacer(), ledger).all(keys)):
         out.write("," if number else "")
         out.write(f"{_inline(path)}:{_inline(document)}")
     out.write("}</script>\n")
     out.write(tail)
 
 
-def _documents(store: Store, keys: Sequence[bytes], *, content: bool) -> Iterator[tuple[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Documents:
     """What the page would ask for, by the path it would ask at."""
-    lines = []
-    for key in keys:
-        entries = list(_entries(store, key, content=content))
+
+    store: Store
+    content: bool
+    pacer: Pacer
+    ledger: str
+
+    def all(self, keys: Sequence[bytes]) -> Iterator[tuple[str, Any]]:
+        """Those of each session, and the list of them."""
+        lines = []
+        for key in keys:
+            entries = list(_entries(self.store, key, content=self.content))
+            view = self._view(key, entries)
+            lines.append(view.line())
+            path, summary, cells = f"sessions/{key.hex()}", view.summary(), view.cells()
+            yield path, summary
+            yield f"{path}/cells", cells
+            yield f"{path}/books", self._books(key)
+            yield from _details(path, view, entries, self.store if self.content else None)
+        yield "sessions", {"schema": "ctxgc.page.sessions/1", "sessions": sorted(lines, key=_last, reverse=True)}
+
+    def _view(self, key: bytes, entries: Sequence[AnyEntry]) -> SessionView:
         price = prices()
-        view = SessionView(key, price, tariffs(price), Pacer())
+        view = SessionView(key, price, tariffs(price), self.pacer)
         for entry in entries:
             view.take(entry)
         view.end()
-        lines.append(view.line())
-        path, summary, cells = f"sessions/{key.hex()}", view.summary(), view.cells()
-        yield path, summary
-        yield f"{path}/cells", cells
-        books = books_document(open_ledger(store, f"session {key.hex()}"), key)
-        yield f"{path}/books", books if content else redacted_books(books, store.secret)
-        yield from _details(path, view, entries, store if content else None)
-    yield "sessions", {"schema": "ctxgc.page.sessions/1", "sessions": sorted(lines, key=_last, reverse=True)}
+        return view
+
+    def _books(self, key: bytes) -> dict[str, Any]:
+        books = books_document(ledgers(self.store, self.ledger)(key), key)
+        return books if self.content else redacted_books(books, self.store.secret)
 
 
 def _entries(store: Store, key: bytes, *, content: bool) -> Iterator[AnyEntry]:

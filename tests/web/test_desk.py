@@ -184,6 +184,35 @@ async def test_a_store_that_cannot_be_opened_is_said(tmp_path: Path) -> None:
     await desk.close()
 
 
+async def test_a_store_that_comes_later_is_read_then(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'late.db'}"
+    desk = InChild(Terms(url=url))
+    assert (await desk.ask(LIST)).status == 503
+    open_store(url).close()
+    assert (await desk.ask(LIST)).status == 200
+    await desk.close()
+
+
+async def test_what_no_pipe_can_carry_is_refused_and_begins_nothing(desk: InChild) -> None:
+    unsayable = InChild(Terms(url="sqlite:////tmp/\udcff.db"))
+    assert (await unsayable.ask(LIST)).status == 400
+    assert unsayable.pid is None
+    await unsayable.close()
+    assert (await desk.ask(Asked(path="sessions/\udcff"))).status == 400
+    assert (await desk.ask(LIST)).status == 200
+
+
+async def test_one_that_says_what_cannot_be_read_is_begun_anew(url: str, tmp_path: Path) -> None:
+    babbling = tmp_path / "python"
+    babbling.write_text("#!/bin/sh\nhead -c 8 >/dev/null\nprintf '\\000\\000\\000\\002\\301\\301'\ncat >/dev/null\n")
+    babbling.chmod(0o755)
+    desk = InChild(Terms(url=url), str(babbling))
+    assert (await desk.ask(LIST)).status == 503
+    desk._python = sys.executable
+    assert (await desk.ask(LIST)).status == 200
+    await desk.close()
+
+
 # Its end
 
 

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from ctxgc.assemble import make_kit
 from ctxgc.core.journal import Allocation, Collection, decode
+from ctxgc.core.pacer import Pacer
 from ctxgc.core.state import fold
 from ctxgc.ledger import open_ledger
 from ctxgc.policies import preset
@@ -43,6 +44,9 @@ def talk(store: Store, key: bytes = KEY) -> None:
     session.flush()
 
 
+CONFIGURED: Mapping[str, Any] = {"pacer": Pacer(quality=700), "ledger": "team"}
+
+
 @pytest.fixture
 def store() -> Iterator[Store]:
     opened = open_store("sqlite://")
@@ -54,9 +58,9 @@ def store() -> Iterator[Store]:
     opened.close()
 
 
-def written(store: Store, *keys: bytes, content: bool = False) -> str:
+def written(store: Store, *keys: bytes, content: bool = False, pacer: Pacer | None = None, ledger: str = "") -> str:
     out = io.StringIO()
-    write_report(store, keys or (KEY,), out, content=content)
+    write_report(store, keys or (KEY,), out, content=content, pacer=pacer, ledger=ledger)
     return out.getvalue()
 
 
@@ -161,6 +165,15 @@ def test_it_holds_what_the_page_asks_for(store: Store) -> None:
     assert {name for name in found if "diff" in name} == {f"{path}/diff?turn={turn}" for turn in turns}
     assert found[path]["actions"] == {"pin": False, "recall": False, "milestone": False}
     assert found[path]["live"] is False
+
+
+def test_it_shows_the_marks_and_the_ledger_that_are_configured(store: Store) -> None:
+    open_ledger(store, "team").claim("said by all")
+    usual, other = (documents(written(store, content=True, **options)) for options in ({}, CONFIGURED))
+    path = f"sessions/{KEY.hex()}"
+    assert (usual[path]["quality"], other[path]["quality"]) == (0, 700)
+    statements = [[fact["statement"] for fact in found[f"{path}/books"]["facts"]] for found in (usual, other)]
+    assert statements == [[f"{SECRET}: 12 pass"], ["said by all"]]
 
 
 def test_without_content_nothing_of_it_is_there(store: Store) -> None:
