@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from opentelemetry.context import get_current
 from opentelemetry.propagate import get_global_textmap
@@ -38,6 +38,8 @@ WAITING = 10_000
 """Requests that may wait to be made spans of."""
 PAUSE = 0.01
 """Seconds that work waits before it is begun, so that it does not run beside what it was made by."""
+LOOK = 0.5
+"""Seconds after which the thread looks whether something has ended that nobody told it of."""
 _END = 5.0
 """Seconds that the end waits for those."""
 
@@ -87,15 +89,14 @@ class Tracing:
     def observe(self, state: State, entry: AnyEntry) -> None:
         """Take an entry that ``state`` has just applied: the callback of ``Kit.observe``.
 
-        Whoever books the end of a request has a client waiting for it: that is noted, and taken by what comes next.
+        Whoever books the end of a request has a client waiting for it: that is noted, and taken by what comes next, or
+        by the thread when it looks. To wake it would cost more than all else here.
         """
         try:
             if type(entry) is not Settlement:
                 self._observe(state, entry)
                 return
             self._ends.append((entry, time.time_ns()))
-            if entry.call not in self._traced:  # else its trail says when it is over
-                self._hand(self._alone)
         except Exception:  # the session goes on
             self.failed()
 
@@ -110,6 +111,7 @@ class Tracing:
     def flush(self) -> None:
         """Wait until all that was handed over is made and exported."""
         done = threading.Event()
+        self._work.put(self._alone)
         self._work.put(done.set)
         self._hurry.set()
         done.wait(_END)
@@ -118,6 +120,7 @@ class Tracing:
 
     def close(self) -> None:
         """Make and export what is left, and end."""
+        self._work.put(self._alone)
         self._work.put(None)
         self._hurry.set()
         self._thread.join(_END)
@@ -198,12 +201,19 @@ class Tracing:
             self.failed()
 
     def _run(self) -> None:
-        while (work := self._work.get()) is not None:
+        while (work := self._next()) is not None:
             if self._work.empty():  # whoever handed it over is busy for a moment yet, and one of us can run at a time
                 self._hurry.wait(PAUSE)
             self._do(work)
             self._tell()
         self._tell()
+
+    def _next(self) -> Work | None:
+        """What was handed over, or, where nothing is for a while, a look at the ends that were noted."""
+        try:
+            return self._work.get(timeout=LOOK)
+        except Empty:
+            return self._alone
 
     def _do(self, work: Work) -> None:
         try:
