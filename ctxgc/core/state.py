@@ -39,8 +39,6 @@ EDEN = "eden"
 LEAST = 4096
 """Input tokens below which a provider may not cache (the largest minimum that any publishes)."""
 
-_KINDS = {kind.value: kind for kind in Kind}
-
 
 class State(History):
     """What is known of a session. Cells, nodes and tool sets are numbered from 0 in the order of the journal."""
@@ -165,7 +163,7 @@ class State(History):
         self.by_blob[new.parent, new.blob] = number
 
     def _cell(self, new: NewCell, node: int, turn: int) -> int:
-        number, kind = len(self.cells), _KINDS.get(new.block) or Kind(new.block)
+        number, kind = len(self.cells), Kind(new.block)
         self.cells.append(
             Cell(
                 number, kind, new.tag, new.site, new.tokens, new.tokens, turn, new.pinned, new.content, new.exact,

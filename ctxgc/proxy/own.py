@@ -20,9 +20,7 @@ from starlette.types import ASGIApp
 from ctxgc.session import Session, Sessions
 from ctxgc.telemetry import Figures
 from ctxgc.telemetry.prometheus import render
-
-LONGEST = 16 * 1024
-"""Bytes of a body that is read here."""
+from ctxgc.web.bodies import read_json
 
 Milestone = Callable[[Session, str], Awaitable[str]]
 """Ends a period of a session under a name; says why not (empty: it is done)."""
@@ -67,21 +65,10 @@ def make_own(sessions: Sessions, figures: Figures, milestone: Milestone, page: A
 
 
 async def _name(request: Request) -> str:
-    """The name of a milestone in a request's body. A page of another origin cannot send one: browsers ask before they
-    send JSON, and are not answered."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise HTTPException(415, "send JSON: content-type: application/json")
+    """The name of a milestone in a request's body; no page sends one here."""
     if "origin" in request.headers:
         raise HTTPException(403, "a page of another origin may not do this")
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST:
-            raise HTTPException(413, f"the body is larger than {LONGEST} bytes")
-    try:
-        return msgspec.json.decode(body, type=_Milestone).name
-    except msgspec.MsgspecError:
-        raise HTTPException(400, 'send {"name": "what is done"}') from None
+    return (await read_json(request, _Milestone, '{"name": "what is done"}')).name
 
 
 class _Milestone(msgspec.Struct, forbid_unknown_fields=True):

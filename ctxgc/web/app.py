@@ -20,14 +20,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ctxgc.web.actions import Actions, Refused
+from ctxgc.web.bodies import read_json
 from ctxgc.web.desk import Desk
 from ctxgc.web.events import Events
 from ctxgc.web.files import INDEX, File, static
 from ctxgc.web.frames import GROWN, Answer, Asked, encoded, refusal
 from ctxgc.web.token import bears
 
-LONGEST = 16 * 1024
-"""Bytes of a body that is read here."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'"
@@ -189,21 +188,11 @@ class _Guarded:
 
 
 async def _read(request: Request, kind: type[T], example: str) -> T:
-    """A request's body. Browsers ask before they send JSON to another origin, and are not answered."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise HTTPException(415, "send JSON: content-type: application/json")
+    """A request's body; a page of another origin may send none."""
     origin = request.headers.get("origin")
     if origin is not None and origin.partition("://")[2].lower() != request.headers.get("host", "").lower():
         raise HTTPException(403, "a page of another origin may not do this")
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST:
-            raise HTTPException(413, f"the body is larger than {LONGEST} bytes")
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise HTTPException(400, f"send {example}") from None
+    return await read_json(request, kind, example)
 
 
 def _served(request: Request, file: File) -> Response:

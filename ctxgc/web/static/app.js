@@ -32,7 +32,7 @@
     wanted.current = { id, paused };
     useEffect(() => {
       if (report) return undefined;
-      let [timer, last] = [0, 0];
+      let [timer, last] = [0, Date.now()]; // what is loaded at first is not loaded twice at once
       const bump = () => {
         timer = 0;
         if (wanted.current.paused) return; // told of before the reader paused

@@ -64,9 +64,26 @@
 
   const has = (path) => !inlined || Object.hasOwn(inlined, path);
 
+  // The first document, asked for before the other scripts have run: {path, answer}, or null once it was taken.
+  let early = null;
+
+  function begin() {
+    if (inlined || !token) return;
+    const found = /^#\/?session\/([^/]+)/.exec(location.hash);
+    const path = found ? "sessions/" + found[1] : "sessions";
+    early = { path, answer: ask(path, { headers: headers() }) };
+    early.answer.catch(() => {}); // whoever takes it is told
+  }
+
+  function asked(path) {
+    const first = early;
+    early = null;
+    return first && first.path === path ? first.answer : ask(path, { headers: headers() });
+  }
+
   // The document at a path of the API.
   async function load(path) {
-    if (!inlined) return (await ask(path, { headers: headers() })).json();
+    if (!inlined) return (await asked(path)).json();
     if (!has(path)) throw new Failure(404, "This report does not hold that. Open the page of a running ctxgc for it.");
     return inlined[path];
   }
@@ -122,5 +139,6 @@
   }
 
   takeToken();
+  begin();
   page.documents = { report: inlined !== null, paths: inlined ? Object.keys(inlined) : [], has, load, act, watch, remember, takeToken };
 })((window.ctxgc = window.ctxgc || {}));

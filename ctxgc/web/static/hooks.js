@@ -6,6 +6,12 @@
   const { load } = page.documents;
   const kept = new Map();
 
+  // Whether a session's document says what the one before said: nothing is drawn again then.
+  function same(before, now) {
+    const key = (one) => (one && one.entries !== undefined ? JSON.stringify([one.schema, one.id, one.entries, one.live, one.actions]) : null);
+    return key(now) !== null && key(before) === key(now);
+  }
+
   // {document, failure} of a path. Loaded again when `tick` changes, one request at a time.
   function useDocument(path, tick) {
     const [shown, show] = useState({ path: null, document: null, failure: null });
@@ -15,7 +21,11 @@
       job.current.again = false;
       const done = (change) => {
         if (job.current.path !== wanted) return;
-        show((old) => Object.assign({ path: wanted, document: old.path === wanted ? old.document : null, failure: null }, change));
+        show((old) => {
+          const before = old.path === wanted ? old.document : null;
+          if (change.document && same(before, change.document)) change.document = before;
+          return Object.assign({ path: wanted, document: before, failure: null }, change);
+        });
         job.current.busy = false;
         if (job.current.again) run(wanted);
       };

@@ -11,8 +11,6 @@
       "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]|\\p{Surrogate}",
     "gu",
   );
-  const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0, signDisplay: "negative" });
-  const SHARE = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1, signDisplay: "negative" });
   const NONE = "–";
 
   function sign(character) {
@@ -41,12 +39,19 @@
 
   const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
 
+  // A number that was rounded, with its thousands apart. By hand: the browser's own formatters take 20 ms to be made.
+  function grouped(size, negative) {
+    const [front, decimals] = String(size).split(".");
+    const text = front.replace(/\B(?=(?:\d{3})+$)/g, ",") + (decimals ? "." + decimals : "");
+    return negative && size ? "−" + text : text;
+  }
+
   function whole(value) {
-    return known(value) ? WHOLE.format(value).replace("-", "−") : NONE;
+    return known(value) ? grouped(Math.round(Math.abs(value)), value < 0) : NONE;
   }
 
   function share(value) {
-    return known(value) ? SHARE.format(value).replace("-", "−") : NONE;
+    return known(value) ? grouped(Math.round(Math.abs(value) * 1000) / 10, value < 0) + "%" : NONE;
   }
 
   // Money: two decimals from a dollar on, else four figures that count.
