@@ -100,4 +100,4 @@ def _said(file: _File) -> str:
 
 
 def _document(file: _File) -> dict[str, object]:
-    return {"file": str(file.path), "size": len(file.data), "was": file.found}
+    return {"file": str(file.path), "size": len(file.data), "was": file.found, "done": _said(file)}

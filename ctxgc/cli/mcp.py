@@ -30,8 +30,8 @@ def command(session: str | None, ledger: str | None, store: str | None) -> None:
 
     try:
         from ctxgc.mcp_server.server import serve
-    except ImportError as error:
-        raise ConfigError(f"ctxgc mcp needs the package mcp, 2 or newer: pip install 'ctxgc[mcp]' ({error})") from None
+    except ImportError:
+        raise ConfigError("ctxgc mcp needs the package mcp, 2 or newer: pip install 'ctxgc[mcp]'") from None
     from ctxgc.mcp_server.answers import Answers
 
     key = _key(session, store) if session else ""

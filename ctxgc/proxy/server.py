@@ -28,6 +28,7 @@ from ctxgc.session import Kit, Sessions
 from ctxgc.session.timing import Timer
 from ctxgc.store import Store, open_store
 from ctxgc.telemetry import Figures, otel, watched
+from ctxgc.telemetry.otel.complaints import spoken_for
 from ctxgc.tokens.measure import meter_for
 from ctxgc.web.serving import SETTINGS, Server, base_of, listen, serving, signals
 
@@ -57,6 +58,7 @@ async def running(
         opened.callback(store.close)
         tracing = otel.start(config.otel, upstream=config.upstream, price=prices(), failed=lambda: figures.failed())
         if tracing:
+            opened.enter_context(spoken_for(_LOG.warning))
             opened.push_async_callback(asyncio.to_thread, tracing.close)
         figures = Figures(
             prices(), lambda: len(sessions), store.size, live=lambda: [each.state for each in sessions],

@@ -72,7 +72,7 @@ async def test_a_request_is_three_spans_that_say_who_asked_what_was_collected_an
     assert (collect.name, collect.kind, parent(collect)) == ("ctxgc collect", SpanKind.INTERNAL, ident(server))
     assert attributes(collect) == {
         "openinference.span.kind": "CHAIN", "gen_ai.conversation.id": key.hex(), "session.id": key.hex(),
-        "ctxgc.audit.entry_id": allocation.call.hex(), "ctxgc.turn": 0, "ctxgc.gc.id": 1, "ctxgc.gc.trigger": "none",
+        "ctxgc.audit.entry_id": allocation.call.hex(), "ctxgc.turn": 1, "ctxgc.gc.id": 1, "ctxgc.gc.trigger": "none",
         "ctxgc.gc.generation": "none", "ctxgc.gc.outcome": "noop", "ctxgc.gc.policy": "",
         "ctxgc.gc.items.collected": 0, "ctxgc.gc.tokens.collected": 0, "ctxgc.context.tokens.received": came,
         "ctxgc.context.tokens.forwarded": left, "ctxgc.context.messages.received": 1,

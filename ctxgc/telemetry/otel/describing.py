@@ -43,7 +43,7 @@ def collect(call: Call, window: int) -> Attributes:
         n.SPAN_KIND: n.CHAIN,
         **of_session(call.key),
         n.ENTRY: call.id.hex(),
-        n.TURN: call.turn,
+        n.TURN: call.number,
         n.GC_ID: call.number,
         n.GC_TRIGGER: trigger,
         n.GC_GENERATION: generation,

@@ -50,7 +50,6 @@ class Call:
     key: str = ""
     entry: Allocation | None = None
     number: int = 0
-    turn: int = 0
     received: Sent = ({}, {})
     sent: Sent = ({}, {})
     messages: tuple[int, int] = (0, 0)
@@ -122,7 +121,7 @@ class Seen:
         if call.key:
             self._keys[state] = call.key
         call.key = call.key or self.key(state)
-        call.entry, call.number, call.turn = entry, state.calls, head.turn
+        call.entry, call.number = entry, state.calls
         if not entry.again:  # nobody sent what we send once more
             call.received = (head.received, state.toolset(entry.toolset).tally)
         self._look(state, call, entry)
