@@ -46,7 +46,7 @@ def verdict(whole: Audited) -> str:
     found = f"{len(whole.findings)} findings" if whole.findings else "ok: everything agrees, every request rebuilds"
     books = len(whole.ledgers)
     also = f", {books} ledger{'s' * (books != 1)}" if books else ""
-    return f"{found}; {whole.sessions} sessions{also}; tip {_tip(whole.tip)}"
+    return f"{found}; {whole.sessions} session{'s' * (whole.sessions != 1)}{also}; tip {_tip(whole.tip)}"
 
 
 def line(finding: Finding, names: Mapping[str, str]) -> str:

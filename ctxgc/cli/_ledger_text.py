@@ -123,7 +123,8 @@ def report_lines(report: Report) -> Iterator[str]:
     found, total = len(report.findings), len(report.rows)
     sample = "" if report.whole else " of a sample"
     wrong = f", {found:,} do{'es' * (found == 1)} not" if found else ""
-    yield f"{total - found:,} facts{sample} match{wrong}"
+    right = total - found
+    yield f"{right:,} fact{'s' * (right != 1)}{sample} match{'es' * (right == 1)}{wrong}"
 
 
 def trace_lines(books: Books, traced: Trace) -> Iterator[str]:

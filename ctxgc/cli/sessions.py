@@ -33,7 +33,7 @@ class _Line:
 @store_option
 @click.option("--json", "json_", is_flag=True, help="One JSON document (schema ctxgc.sessions/1).")
 def command(store: str | None, json_: bool) -> None:
-    """List the sessions in the store, oldest first.
+    """List the sessions in the store, the one active last first.
 
     Tokens are those of the newest request: as the agent sent it, and as it left. SESSION in other commands is any
     unambiguous beginning of an id.
@@ -50,6 +50,7 @@ def command(store: str | None, json_: bool) -> None:
         for number, row in enumerate(rows, 1):
             lines.append(_line(found, row))
             tell(number, len(rows))
+        lines.sort(key=lambda line: line.last, reverse=True)
     if json_:
         as_json({"schema": "ctxgc.sessions/1", "sessions": [_document(line) for line in lines]})
     elif lines:
@@ -60,10 +61,12 @@ def command(store: str | None, json_: bool) -> None:
 
 def _line(store: Store, row: SessionRow) -> _Line:
     from ctxgc.core.state import fold
+    from ctxgc.lab.glance import active
 
     entries = [entry for _, entry in journal(store, row.key)]
     state, head = fold(entries), newest(entries)
-    first, last = (entries[0].at, entries[-1].at) if entries else (row.opened / 1000, row.opened / 1000)
+    first = entries[0].at if entries else row.opened / 1000
+    last = next((entry.at for entry in reversed(entries) if active(entry)), first)
     received = state.tokens(head.head, head.toolset, sent=False) if head else 0
     sent = state.tokens(head.head, head.toolset, sent=True, offered=head.offered) if head else 0
     model = head.model if head else ""

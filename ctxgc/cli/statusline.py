@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +20,8 @@ WHOLE = 3000
 """Entries up to which a journal is read as a whole."""
 RECENT = 16
 """Sessions, the newest by their beginning, among which the one active last is looked for."""
+_LAST = 4
+"""Entries at the end of a journal among which an end of a request mostly is."""
 NOTHING = "ctxgc: no session yet"
 _WARM, _HOT = 0.5, 0.75
 
@@ -27,7 +29,8 @@ _WARM, _HOT = 0.5, 0.75
 @dataclass(frozen=True, slots=True)
 class _Line:
     """What is said of a session. ``net`` is in USD where ``usd``, else in prices of one input token; ``left`` are the
-    requests until room must be made in the window."""
+    requests until room must be made in the window. ``matched`` says whether the session is the one that the agent named
+    (None: it named none)."""
 
     key: str
     glance: Glance
@@ -35,6 +38,7 @@ class _Line:
     net: float
     usd: bool
     left: float | None
+    matched: bool | None = None
 
     @property
     def share(self) -> float | None:
@@ -53,7 +57,9 @@ def command(session: str, color: bool, json_: bool, store: str | None) -> None:
 
     It never fails: where there is nothing to say, it says that. What an agent writes to stdin (JSON) is read if it is
     there; a session_id in it that is the beginning of an id of ours names the session, and model.id the window where
-    the session's model has none. Figures that would take reading a very long journal are left out.
+    the session's model has none. Agents have ids of their own, and an agent that does not go through the proxy has no
+    session here: for an id that is not ours the newest session is shown, and called that ("matched": false in JSON).
+    Figures that would take reading a very long journal are left out.
 
     \b
     Examples:
@@ -81,26 +87,35 @@ def _look(wanted: str, url: str | None) -> _Line | None:
 
     told: Caller = caller()
     with opened(url) as store:
-        row = _row(store, wanted, told.session)
+        row, matched = _row(store, wanted, told.session)
         if row is None:
             return None
         found = _glance(store, row)
-    return _line(row, found, told.model, _high(url)) if found else None
+    return replace(_line(row, found, told.model, _high(url)), matched=matched) if found else None
 
 
-def _row(store: Store, wanted: str, told: str) -> SessionRow | None:
+def _row(store: Store, wanted: str, told: str) -> tuple[SessionRow | None, bool | None]:
+    """The session to show, and whether it is the one that the agent named (None: it named none)."""
     if wanted != "newest":
-        return find_session(store, wanted)
+        return find_session(store, wanted), None
     rows = sessions(store)
     named = [row for row in rows if len(told) >= SHORT and row.key.hex().startswith(told)]
     if len(named) == 1:
-        return named[0]
-    return max(rows[-RECENT:], key=lambda row: _active(store, row), default=None)
+        return named[0], True
+    newest = max(rows[-RECENT:], key=lambda row: _active(store, row), default=None)
+    return newest, False if told else None
 
 
 def _active(store: Store, row: SessionRow) -> float:
-    """When a session last wrote anything, in Unix seconds."""
-    return max((entry.at for _, entry in journal(store, row.key, row.entries - 1)), default=0.0)
+    """When a session's newest request began or ended, in Unix seconds; of a long one, as far as its end tells."""
+    from ctxgc.lab.glance import active
+
+    for entries in (_LAST, TAIL):
+        end = journal(store, row.key, max(row.entries - entries, 0))
+        at = max((entry.at for _, entry in end if active(entry)), default=0.0)
+        if at:
+            return at
+    return row.opened / 1000
 
 
 def _glance(store: Store, row: SessionRow) -> Glance | None:
@@ -141,7 +156,7 @@ def _text(line: _Line, color: bool) -> str:
     context = f"{_short(found.sent)}/{_short(line.window)} ({share:.0%})" if share is not None else _short(found.sent)
     if color and share is not None and not environ.get("NO_COLOR"):
         context = click.style(context, fg="green" if share < _WARM else "yellow" if share < _HOT else "red")
-    parts = [f"ctxgc {context}"]
+    parts = [f"ctxgc newest session: {context}" if line.matched is False else f"ctxgc {context}"]
     if found.received:
         out = found.received - found.sent
         parts.append(f"{_short(out)} left out ({out / found.received:.0%})" if out > 0 else "nothing left out")
@@ -174,13 +189,15 @@ def _why(error: Exception) -> str:
 
 
 def _document(line: _Line | None) -> dict[str, object]:
-    """Keys that stay; all figures but ``net``, ``share`` and times are tokens, and null is not known."""
+    """Keys that stay; all figures but ``net``, ``share`` and times are tokens, and null is not known. ``matched``:
+    whether the session is the one that the agent named on stdin (null: it named none)."""
     if line is None:
         return {"schema": "ctxgc.statusline/1", "session": None, "error": None}
     found = line.glance
     return {
         "schema": "ctxgc.statusline/1",
         "session": line.key,
+        "matched": line.matched,
         "at": found.at,
         "model": found.model,
         "sent": found.sent,

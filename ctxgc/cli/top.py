@@ -85,10 +85,11 @@ def _app() -> type:
 
 
 def _document(look: Look) -> dict[str, object]:
-    """Keys that stay: ``sessions`` and ``session`` as in the page's documents, and what went ``wrong``, or null."""
+    """Keys that stay: ``sessions`` and ``session`` as in the page's documents, and what went ``wrong``, or null.
+    Only the proxy knows which sessions are ``live``."""
     return {
         "schema": "ctxgc.top/1",
-        "sessions": list(look.sessions),
-        "session": look.session,
+        "sessions": [{**row, "live": None} for row in look.sessions],
+        "session": {**look.session, "live": None} if look.session else None,
         "wrong": look.error or None,
     }

@@ -5,10 +5,10 @@ Rule: a habit is one suspect, whatever it took to become one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from ctxgc.lab._suspect import COLLECT, Case, Suspect, named
+from ctxgc.lab._suspect import COLLECT, Case, Schema, Suspect, named
 
 GROWN = 8
 """Requests in which a source must have grown."""
@@ -83,8 +83,8 @@ def churn(case: Case) -> Iterator[Suspect]:
         "cache_churn",
         "collections" if ours else "the agent's history",
         found.tokens,
-        f"{found.changed} of {found.requests} requests sent {found.tokens:,} tokens once more, because something before"
-        f" them was changed, mostly {who}",
+        f"{found.changed} of {found.requests} requests that a cache can hold sent {found.tokens:,} tokens once more, "
+        f"because something before them was changed, mostly {who}",
         "Collect less often, and more at a time."
         if ours
         else "Keep what was sent as it is, and put what changes (times, counts, reminders) at the end.",
@@ -108,7 +108,8 @@ def no_collection(case: Case) -> Iterator[Suspect]:
         "no_collection",
         "the session",
         sum(hand.idle_turns for hand in hands),
-        f"{main} requests, and nothing sent was ever collected, though " + case.idleness(idle / held, "the context"),
+        f"{len(case.carried.requests)} requests, and nothing sent was ever collected, though "
+        + case.idleness(idle / held, "the context"),
         f"{waiting} results could go and wait until it pays: have them go sooner."
         if waiting
         else "Have what nothing refers to any more collected.",
@@ -142,11 +143,19 @@ def unused(case: Case) -> Iterator[Suspect]:
         return
     found.sort(key=lambda schema: -schema.token_turns)
     tokens, many = sum(schema.tokens for schema in found), len(found) > 1
-    what = f"{len(found)} tool schemas are" if many else "The schema of one tool is"
+    what = f"{len(found)} tool schemas were" if many else "The schema of one tool was"
     yield case.suspect(
         "unused_schema",
         named([schema.name for schema in found]),
         sum(schema.token_turns for schema in found),
-        f"{what} sent with every request, {tokens:,} tokens each time, and never called",
+        f"{what} sent {_offered(case, found)}, {tokens:,} tokens each time, and never called",
         "Do not offer tools that this task cannot need.",
     )
+
+
+def _offered(case: Case, found: Sequence[Schema]) -> str:
+    """With how many of the requests tools were sent."""
+    counts, requests = [schema.requests for schema in found], len(case.carried.requests)
+    if min(counts) >= requests:
+        return "with every request"
+    return f"in {'up to ' if min(counts) < max(counts) else ''}{max(counts)} of {requests} requests"

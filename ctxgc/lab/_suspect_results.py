@@ -5,6 +5,7 @@ Rule: linear in the cells there are, whatever they repeat.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,6 +15,10 @@ from ctxgc.core.heap import Cell
 from ctxgc.lab._suspect import Case, Suspect, named, times
 from ctxgc.lab.index import OURS
 
+_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}")
+"""Names of tools that stand in a setting as they are, and are no pattern."""
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""Those of them that need no quotes in TOML."""
 LARGE_SHARE = 0.1
 """Share from which one result is a suspect by its size alone (Eclipse Memory Analyzer's threshold for a leak)."""
 LARGE_TOKENS = 2000
@@ -79,7 +84,7 @@ def _beside(case: Case, cell: Cell, newer: int) -> int:
 
 def large(case: Case) -> Iterator[Suspect]:
     """Results that take a large share by themselves."""
-    least = max(LARGE_SHARE * case.total, 1)
+    least, requests = max(LARGE_SHARE * case.total, 1), len(case.carried.requests)
     for number, figure in enumerate(case.carried.sent_turns):
         if figure < least:
             continue
@@ -90,18 +95,22 @@ def large(case: Case) -> Iterator[Suspect]:
                 "large_result",
                 cell.site,
                 figure,
-                f"One result of {cell.site} has {cell.sent:,} tokens and was sent with {sends} requests",
-                "Have the tool return less, or give the truncate policy a smaller budget for it.",
+                f"One result of {cell.site} has {cell.sent:,} tokens and was sent in {sends} of {requests} requests",
+                "Have the tool return less, or give it a smaller budget.",
                 _smaller(case, cell),
             )
 
 
 def _smaller(case: Case, cell: Cell) -> str:
-    """A budget of half of the result, where truncating is all that is seen at work, or nothing is."""
-    if case.works and not case.on("truncate", "generational"):
+    """A budget of half of the result for its tool, where truncating is all that is seen at work, or nothing is; not for
+    a tool whose name would mean something else in the setting."""
+    tool = cell.site.partition("(")[0]
+    if (case.works and not case.on("truncate", "generational")) or not _NAME.fullmatch(tool):
         return ""
     budget = max(cell.sent // 2 // _BUDGET, 1) * _BUDGET
-    return f'policy = "generational@truncate.budget={budget}"'
+    if _BARE.fullmatch(tool):
+        return f'policy = "generational@truncate.tools={{{tool}={budget}}}"'
+    return f"policy = 'generational@truncate.tools={{\"{tool}\"={budget}}}'"
 
 
 def failed(case: Case) -> Iterator[Suspect]:

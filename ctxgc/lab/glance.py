@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from ctxgc.core.journal import Allocation, AnyEntry, Pace, Settlement
+from ctxgc.core.journal import Allocation, AnyEntry, Bypass, Pace, Settlement
 from ctxgc.core.state import State
 
-LOOKED_AT = 11
-"""Requests that the growth of a context is measured over: so many steps and one, as on the profiler page."""
+GROWTH = 10
+"""Requests that the growth of a context is measured over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +46,28 @@ def glance(entries: Iterable[AnyEntry], *, whole: bool) -> Glance | None:
             one = begun.pop(entry.call)
             ended.append((one, entry, state.tokens(one.head, one.toolset, sent=False) if whole else None))
     main = [one for one in ended if one[0].continues] or ended
-    return _made(main[-LOOKED_AT:]) if main else None
+    return _made(main[-GROWTH - 1 :]) if main else None
+
+
+def growth(sizes: Sequence[int]) -> float:
+    """Mean tokens by which each of these requests was larger than the one before. One that was smaller, as after a
+    collection, counts as one that did not grow: what made it smaller is no growth to come."""
+    if len(sizes) < 2:
+        return 0.0
+    return sum(max(later - before, 0) for before, later in pairwise(sizes)) / (len(sizes) - 1)
 
 
 def turns_left(sizes: Sequence[int], limit: int) -> float | None:
     """How many requests there are until the context takes ``limit`` tokens, if it goes on growing as it did on average
     over requests of these sizes; None where it did not grow, or no limit is known."""
-    if limit <= 0 or len(sizes) < 2 or sizes[-1] <= sizes[0]:
-        return None
-    return max(limit - sizes[-1], 0) / ((sizes[-1] - sizes[0]) / (len(sizes) - 1))
+    rate = growth(sizes)
+    return max(limit - sizes[-1], 0) / rate if limit > 0 and rate > 0 else None
+
+
+def active(entry: AnyEntry) -> bool:
+    """Whether an entry is of an agent at work: a request, or the end of one. Pins, recalls and milestones may come
+    when it has long gone."""
+    return isinstance(entry, Allocation | Bypass | Settlement)
 
 
 def _made(main: Sequence[tuple[Allocation, Settlement, int | None]]) -> Glance:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ctxgc.core.block import Block, Kind
-from ctxgc.core.journal import AnyEntry, Settlement
+from ctxgc.core.journal import Allocation, AnyEntry, Insertion, Settlement
 from ctxgc.core.spans import Malformed
 from ctxgc.core.state import State
+from ctxgc.lab.replies import called, called_in
 from ctxgc.lab.transcripts import Transcript
 from ctxgc.session import Kit, Session
 from ctxgc.session.identity import Identity, credential, scope_of
-from ctxgc.store import Store, StoreError
+from ctxgc.store import Store
 from ctxgc.wire.codec import Codec
 
 AGENT = "assistant"
@@ -109,18 +109,11 @@ def replay(
 
 
 def last_calls(entries: Sequence[AnyEntry], store: Store, codec: Codec) -> tuple[str, ...]:
-    """The tools called in the newest reply of a recorded session; none where it was not kept or cannot be read."""
-    settled = (entry for entry in reversed(entries) if isinstance(entry, Settlement))
-    newest = next(settled, None)
-    if newest is None or not newest.reply:
-        return ()
-    try:
-        raw = store.blob(newest.reply)
-    except StoreError:
-        return ()
-    reader = codec.reader(stream=not raw.lstrip().startswith(b"{"))
-    reader.feed(raw)
-    return _called(reader.finish().blocks)
+    """The tools called in the newest reply of a recorded session, if nothing has come since that carries them. None
+    where it was not kept or cannot be read."""
+    telling = (entry for entry in reversed(entries) if isinstance(entry, Allocation | Insertion | Settlement))
+    newest = next(telling, None)
+    return called_in(newest.reply, store, codec) if isinstance(newest, Settlement) else ()
 
 
 def _head(transcript: Transcript, model: str) -> bytes:
@@ -149,10 +142,6 @@ def _final_calls(transcript: Transcript, codec: Codec) -> tuple[str, ...]:
     if transcript.roles[-1] != AGENT:
         return ()
     try:
-        return _called(codec.decode(transcript.messages[-1]).blocks)
+        return called(codec.decode(transcript.messages[-1]).blocks)
     except Malformed:
         return ()
-
-
-def _called(blocks: Iterable[Block]) -> tuple[str, ...]:
-    return tuple(block.name for block in blocks if block.kind is Kind.TOOL_CALL)

@@ -19,6 +19,9 @@ from ctxgc.lab.requests import Carried
 
 MIN_SHARE = 0.01
 """Share of all token-turns below which nothing is worth a word."""
+SHORT = 10
+"""Requests below which a session has no habits yet: only what is large in it is worth a word."""
+SHORT_SHARE, SHORT_TOKENS = 0.05, 5000
 _FINDERS: Mapping[str, Callable[[Case], Iterable[Suspect]]] = MappingProxyType(
     {
         "duplicate_result": results.duplicates,
@@ -37,7 +40,10 @@ RULES: tuple[str, ...] = tuple(_FINDERS)
 
 
 def suspects(carried: Carried, schemas: Sequence[Schema]) -> tuple[Suspect, ...]:
-    """All suspects of a session, the largest first."""
+    """All suspects of a session, the largest first; of a short session only large ones."""
     case = Case(carried, schemas)
+    short = len(carried.requests) < SHORT
+    share, figure = (SHORT_SHARE, SHORT_TOKENS) if short else (MIN_SHARE, 0)
     found = (one for find in _FINDERS.values() for one in find(case))
-    return tuple(sorted((one for one in found if one.share >= MIN_SHARE), key=lambda one: -one.figure))
+    large = (one for one in found if one.share >= share and one.figure >= figure)
+    return tuple(sorted(large, key=lambda one: -one.figure))

@@ -73,11 +73,13 @@ def recalls(
 
 
 def recalled(state: State, kit: Kit, books: Books, handle: str, *, by: str, ledger: Ledger | None) -> str:
-    """What a host, or whoever it is, reads back under a handle, booked. Raises ``UnknownHandle``, ``StoreError``."""
+    """What a host, or whoever it is, reads back under a handle; booked, but for nobody (``by`` is empty), who only
+    looks on and needs nothing of it. Raises ``UnknownHandle``, ``StoreError``."""
     cell = state.by_handle.get(handle, -1)
     voucher = ledger.read(handle) if cell < 0 and ledger else None
     found = cell >= 0 or voucher is not None
-    books.write(books.line(Recall(at=kit.clock(), handle=clean(handle), by=by, cell=cell, found=found)))
+    if by:
+        books.write(books.line(Recall(at=kit.clock(), handle=clean(handle), by=by, cell=cell, found=found)))
     if voucher is not None:
         return voucher
     if cell < 0:

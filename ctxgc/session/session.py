@@ -211,7 +211,8 @@ class Session:
         return self._books.journal.write() if self._books.journal.waiting else None
 
     def recall(self, handle: str, *, by: str = "host") -> str:
-        """The content behind a handle, exactly as it came. Raises ``UnknownHandle``, ``StoreError``."""
+        """The content behind a handle, exactly as it came; without ``by``, for who only looks on, nothing is booked.
+        Raises ``UnknownHandle``, ``StoreError``."""
         self._book()
         return recalled(self.state, self.kit, self._books, handle, by=by, ledger=self._cycle.telling.ledger)
 

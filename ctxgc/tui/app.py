@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from textwrap import fill
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -27,17 +28,19 @@ EVERY = 1.0
 """Seconds from one look to the next."""
 LISTED = 200
 """Sessions that the list shows, the first by its order."""
-HELP = """\
-ctxgc top shows each session of a store: what its newest request carried as the agent sent it (received) and as the
-model got it (sent), how much of the model's window that takes, and what collecting has brought, net of what it cost.
-
+HELP = (
+    "ctxgc top shows each session of a store: what its newest request carried as the agent sent it (received) and as "
+    "the model got it (sent), how much of the model's window that takes, and what collecting has brought, net of what "
+    "it cost.",
+    """\
   up, down    another session
   enter       only that session, and back
   s           sort by another column
   q           leave
-  ?           this text, and back
-
-The letters of the bars are families of tags. The profiler page (ctxgc page) shows all of it, cell by cell."""
+  ?           this text, and back; so does escape""",
+    "The letters of the bars are families of tags. The profiler page (ctxgc page) shows all of it, cell by cell.",
+)
+"""Paragraphs: those of one line are broken where the terminal ends."""
 STYLES: Mapping[str, str] = MappingProxyType(
     {
         "title": "bold",
@@ -74,6 +77,7 @@ class TopApp(App[None]):
         Binding("s", "sort", "Sort"),
         Binding("enter", "alone", "Only this", priority=True),
         Binding("question_mark", "explain", "Help", key_display="?"),
+        Binding("escape", "close", "Close help", show=False),
     ]
 
     def __init__(self, look: Callable[[str], Look], chosen: str = "", sort: str = "last", every: float = EVERY) -> None:
@@ -132,6 +136,11 @@ class TopApp(App[None]):
         self._helps = not self._helps
         self._draw()
 
+    def action_close(self) -> None:
+        """The session again in place of the help."""
+        if self._helps:
+            self.action_explain()
+
     async def _looked(self) -> None:
         try:
             self._shown = await asyncio.to_thread(self._look, self._chosen)
@@ -176,7 +185,7 @@ class TopApp(App[None]):
         width = max(self.size.width - 2, 20)
         rows = min(max(self.size.height - 28, 5), 20)
         if self._helps:
-            return Text(HELP)
+            return Text("\n\n".join(one if "\n" in one else fill(one, width) for one in HELP))
         if self._shown.session is None:
             return Text("" if self._shown.sessions else "no sessions yet")
         return Text("\n").join(_text(one) for one in detail(self._shown.session, width, rows=rows))

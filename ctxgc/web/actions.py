@@ -57,10 +57,11 @@ class Actions:
         return f"cell {cell} is {word}" + (", as it is sent now: shortened" if pinned and shortened else "")
 
     async def recall(self, wanted: str, handle: str) -> str:
-        """The content behind a handle. Raises ``Refused``."""
+        """The content behind a handle. Whoever reads it on the page is no agent that needs it: nothing is booked.
+        Raises ``Refused``."""
         async with self._held(wanted) as session:
             try:
-                return session.recall(handle)
+                return session.recall(handle, by="")
             except UnknownHandle as error:
                 raise Refused(404, str(error)) from None
             except StoreError as error:

@@ -26,6 +26,7 @@ from ctxgc.web.views import (
     reconcile_document,
     trace_document,
 )
+from ctxgc.web.views.replies import listen
 
 if TYPE_CHECKING:
     from ctxgc.core.pacer import Tariff
@@ -113,9 +114,12 @@ class Reader:
         """A session up to its newest entry, kept ready for the next question about it; one that was only to be
         ``listed`` takes no other's place."""
         held = self._views.pop(key, None) or Held(SessionView(key, self._price, self._tariffs, self._terms.pacer))
+        known = held.entries
         for stored in self._store.entries(key, held.entries):
             held.view.take(decode(stored.body))
             held.entries += 1
+        if held.entries > known:
+            listen(held.view, self._store)
         if listed and len(self._views) >= VIEWS:
             return held
         self._views[key] = held

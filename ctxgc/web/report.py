@@ -21,8 +21,9 @@ from ctxgc.store import Store
 from ctxgc.tokens.tariffs import tariffs
 from ctxgc.web.files import INDEX, static
 from ctxgc.web.frames import encoded
-from ctxgc.web.redacting import Redacting, redacted_books
+from ctxgc.web.redacting import Redacting, named, redacted_books
 from ctxgc.web.views import SessionView, books_document, diff_document
+from ctxgc.web.views.replies import listen
 
 LEAST, WORK = 20, 100_000
 """How many diffs of one session are in a report at least; and how many entries are read for them, else."""
@@ -83,6 +84,7 @@ class _Documents:
         for entry in entries:
             view.take(entry)
         view.end()
+        listen(view, self.store, str if self.content else lambda name: named(self.store.secret, name))
         return view
 
     def _books(self, key: bytes) -> dict[str, Any]:

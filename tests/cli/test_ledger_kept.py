@@ -62,7 +62,7 @@ def test_reconcile_tells_a_file_that_changed_from_one_that_is_gone(run: Run, url
     ran = run("ledger", "reconcile", "--store", url)
     assert ran.code == 7
     assert ran.text.startswith("F1 drift (critical): ")
-    assert ran.text.endswith("\n1 facts match, 1 does not\n")
+    assert ran.text.endswith("\n1 fact matches, 1 does not\n")
     report.unlink()
     assert asked(run, url, "reconcile", code=7)["missing"] == 1
 

@@ -118,6 +118,7 @@ def test_turns_left_follow_from_growth_and_window():
     assert turns_left([100, 200, 300], 1000) == 7
     assert turns_left([300, 300], 1000) is None
     assert turns_left([300, 200], 1000) is None
+    assert turns_left([300, 100, 200], 1000) == 800 / (100 / 2)  # that it was made smaller is no growth
     assert turns_left([100, 200], 0) is None
     assert turns_left([100], 1000) is None
     assert turns_left([900, 1200], 1000) == 0
@@ -186,9 +187,45 @@ def test_what_an_agent_says_is_ignored_where_it_is_no_use(data):
 def test_an_agent_may_name_a_session_by_our_id(status_url):
     told = json.dumps({"session_id": "DD" * 8, "model": {"id": "gpt-5", "display_name": "x"}, "workspace": {}}).encode()
     assert _stdin.parse(told) == _stdin.Caller("dd" * 8, "gpt-5")
-    assert json.loads(piped(status_url, told))["session"] == "dd" * 32
-    unknown = json.dumps({"session_id": "2f0c6d3e-0000-4000-8000-000000000000"}).encode()
-    assert json.loads(piped(status_url, unknown))["session"] == KEY.hex()
+    named = json.loads(piped(status_url, told))
+    assert (named["session"], named["matched"]) == ("dd" * 32, True)
+
+
+def test_for_an_id_that_is_not_ours_the_newest_session_is_called_that(run, status_url, monkeypatch):
+    assert document(run, "--store", status_url)["matched"] is None
+    assert "newest" not in run("statusline", "--store", status_url).text
+    stranger = _stdin.Caller("2f0c6d3e-0000-4000-8000-000000000000")
+    monkeypatch.setattr(_stdin, "caller", lambda: stranger)
+    found = document(run, "--store", status_url)
+    assert (found["session"], found["matched"]) == (KEY.hex(), False)
+    assert run("statusline", "--store", status_url).text.startswith("ctxgc newest session: ")
+
+
+def pinned_later(store, *, then_asked=False):
+    """Two sessions: the one that was at work first is pinned in, and perhaps is at work, when the other is done."""
+    now = [1_700_000_000.0]
+    first = run_session(collecting_kit(store, clock=lambda: now[0]), bodies(3), KEY)
+    now[0] += 100
+    run_session(collecting_kit(store, clock=lambda: now[0]), bodies(3), b"\xdd" * 32)
+    now[0] += 100
+    for pinned in (True, False) * 3:
+        first.pin(len(first.state.cells) - 1, pinned)
+    if then_asked:
+        call = first.prepare(bodies(4)[-1]).call
+        first.settle(Settlement(at=now[0], call=call, outcome="ok", status=200))
+    first.flush()
+
+
+@pytest.mark.parametrize(("then_asked", "newest"), [(False, "dd"), (True, "cc")])
+@pytest.mark.parametrize("command", ["statusline", "sessions", "top"])
+def test_a_session_that_was_only_pinned_in_is_not_the_one_active_last(run, tmp_path, command, then_asked, newest):
+    url = f"sqlite:///{tmp_path / 'pinned.db'}"
+    store = open_store(url)
+    pinned_later(store, then_asked=then_asked)
+    store.close()
+    found = json.loads(run(command, "--json", "--store", url).out)
+    first = found["session"] if command == "statusline" else found["sessions"][0]["id"]
+    assert first == newest * 32
 
 
 def test_it_imports_nothing_heavy(status_url):

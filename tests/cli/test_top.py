@@ -47,6 +47,7 @@ def test_the_figures_are_those_of_the_journal(run, made):
     found = json.loads(ran.out)
     assert (found["schema"], found["wrong"]) == ("ctxgc.top/1", None)
     assert [one["id"] for one in found["sessions"]] == [KEY.hex(), OTHER.hex()]
+    assert {one["live"] for one in (*found["sessions"], found["session"])} == {None}  # only the proxy knows
     store = open_store(made, read_only=True)
     state = fold(decode(stored.body) for stored in store.entries(KEY))
     store.close()

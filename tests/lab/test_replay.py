@@ -104,6 +104,8 @@ def test_the_calls_of_a_kept_reply_are_read_from_it(store):
     ended = Settlement(at=1.0, call=b"x", outcome="ok", status=200, reply=b"h" * 32)
     assert last_calls((*found.entries, ended), Blobs(reply.encode()), OpenAIChat()) == ("submit",)
     assert last_calls(found.entries, Blobs(b""), OpenAIChat()) == ()
+    later = next(entry for entry in found.entries if isinstance(entry, Allocation))
+    assert last_calls((*found.entries, ended, later), Blobs(reply.encode()), OpenAIChat()) == ()
 
 
 class Blobs:

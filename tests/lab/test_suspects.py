@@ -2,10 +2,12 @@
 
 import tomllib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxgc.core.pacer import Pacer
+from ctxgc.lab import suspects as module
 from ctxgc.lab._suspect import Case
 from ctxgc.lab.carried import carried
 from ctxgc.lab.profile import profile
@@ -16,6 +18,13 @@ from ctxgc.policies.dedup import Dedup
 from .build import Same, agent, body, call, recorded, result, system, tool, user, wild
 
 START = [system("be brief"), user("the task")]
+
+
+@pytest.fixture
+def long_enough(monkeypatch):
+    """Every session counts as one that is long enough to have habits: a rule is shown at work in as few requests as it
+    takes."""
+    monkeypatch.setattr(module, "SHORT", 0)
 
 
 def growing(history, tools=()):
@@ -35,6 +44,7 @@ def reads(*texts, path="a"):
     return history
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_the_same_result_again_is_a_duplicate():
     found = rules(growing(reads("same text " * 20, "same text " * 20)))["duplicate_result"]
     assert found.subject == 'read({"path":"a"})'
@@ -42,16 +52,19 @@ def test_the_same_result_again_is_a_duplicate():
     assert "already in context once: 40 tokens" in found.sentence
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_the_same_result_is_no_duplicate_where_dedup_made_it_a_pointer():
     found = rules(growing(reads("same text " * 100, "same text " * 100)), Same())
     assert found.get("duplicate_result") is None or found["duplicate_result"].figure < 20
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_the_same_result_in_another_branch_is_no_duplicate():
     one, other = reads("same text " * 20), [*START, user("rather"), *reads("same text " * 20)[2:]]
     assert "duplicate_result" not in rules([body(one), body(other)])
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_a_site_read_many_times_with_other_results_is_a_suspect():
     found = rules(growing(reads("first " * 20, "second " * 20, "third " * 20)))["reread"]
     assert "called 3 times" in found.sentence
@@ -59,6 +72,7 @@ def test_a_site_read_many_times_with_other_results_is_a_suspect():
     assert found.figure == 20 * 2 + 20 * 1
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_two_reads_are_not_many():
     assert "reread" not in rules(growing(reads("first " * 20, "second " * 20)))
 
@@ -69,13 +83,41 @@ def test_one_large_result_carried_along_is_a_suspect():
         history += [agent(f"step {number}"), user("go on")]
     found = rules(growing(history))["large_result"]
     assert found.share > 0.9
-    assert "3,000 tokens" in found.sentence
+    assert "3,000 tokens and was sent in 7 of 8 requests" in found.sentence
+    assert found.setting == 'policy = "generational@truncate.tools={read=1000}"'
 
 
+@pytest.mark.parametrize("name", ["read.all", "mcp:read/all"])
+def test_a_budget_is_for_the_tool_whatever_its_name_is(name):
+    history = [*START, call(name, "0", path="a"), result("0", "word " * 9000)]
+    for number in range(6):
+        history += [agent(f"step {number}"), user("go on")]
+    line = rules(growing(history))["large_result"].setting
+    (found,) = (one for one in from_config(tomllib.loads(line)["policy"]) if one.name == "truncate")
+    assert found.tools == ((name, 4000),)
+
+
+def test_a_name_that_would_mean_something_else_is_not_set():
+    history = [*START, call("read*,@x", "0", path="a"), result("0", "word " * 9000)]
+    for number in range(6):
+        history += [agent(f"step {number}"), user("go on")]
+    assert rules(growing(history))["large_result"].setting == ""
+
+
+def test_a_short_session_has_no_habits_but_may_be_large():
+    repeated = reads("same text " * 20, "same text " * 20)
+    assert rules(growing(repeated)) == {}
+    assert "duplicate_result" in rules(growing([*repeated, *steps(10, words=1)]))
+    large = reads("same text " * 3000, "same text " * 3000, "more")
+    assert "duplicate_result" in rules(growing(large))
+
+
+@pytest.mark.usefixtures("long_enough")
 def test_a_small_session_has_no_large_results():
     assert "large_result" not in rules(growing([*reads("word " * 500), agent("a"), user("b")]))
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_tools_never_called_are_one_suspect_together():
     tools = [tool("read"), *(tool(f"unused{number}", "many words here " * 9) for number in range(7))]
     found = rules(growing(reads("first", "second", "third"), tools))["unused_schema"]
@@ -84,9 +126,18 @@ def test_tools_never_called_are_one_suspect_together():
     assert "read" not in found.subject.split(", ")
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_tools_that_are_called_or_hardly_offered_are_no_suspects():
     assert "unused_schema" not in rules(growing(reads("one", "two", "three"), [tool("read")]))
     assert "unused_schema" not in rules(growing(reads("one"), [tool("other", "words " * 90)]))
+
+
+@pytest.mark.usefixtures("long_enough")
+def test_tools_that_were_offered_later_are_not_said_to_be_in_every_request():
+    early, late = growing(reads("one", "two", "three", "four")), [tool("other", "words " * 90)]
+    history = [*reads("one", "two", "three", "four"), *steps(4)]
+    found = rules([*early, *growing(history, late)[-4:]])["unused_schema"]
+    assert "was sent in 4 of 9 requests" in found.sentence
 
 
 def steps(count, *, tool="look", words=100):
@@ -124,6 +175,7 @@ def test_a_source_that_shrank_is_no_suspect():
     assert "growing" not in rules([*bodies[:-1], body([*START, *steps(18, words=90)])])
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_a_failure_that_was_overcome_and_stays_is_a_suspect():
     history = [*START, *failing(), *steps(6, tool="other")]
     found = rules(growing(history), Same())["failed_result"]
@@ -140,6 +192,7 @@ def failing():
     ]
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_results_that_nothing_replaced_are_not_failed():
     assert "failed_result" not in rules(growing([*START, *steps(8)]), Same())
 
@@ -172,7 +225,7 @@ def test_agents_that_take_turns_in_a_session_are_no_churn():
 
 def test_a_long_session_without_a_collection_is_a_suspect():
     found = rules(growing([*START, *steps(40)]))["no_collection"]
-    assert "nothing sent was ever collected" in found.sentence
+    assert "41 requests, and nothing sent was ever collected" in found.sentence
     assert found.setting == 'policy = "generational"'
 
 
@@ -180,6 +233,7 @@ def test_a_short_session_need_not_be_collected():
     assert "no_collection" not in rules(growing([*START, *steps(25)]))
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_a_text_that_is_injected_again_and_again_is_boilerplate():
     reminder, history = "remember the rules of this house: " + "be kind " * 20, [*START]
     for number in range(6):
@@ -189,6 +243,7 @@ def test_a_text_that_is_injected_again_and_again_is_boilerplate():
     assert found.figure == 46 * (0 + 5 + 4 + 3 + 2 + 1)
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_short_words_and_texts_of_other_histories_are_no_boilerplate():
     history = [*START]
     for number in range(6):
@@ -198,6 +253,7 @@ def test_short_words_and_texts_of_other_histories_are_no_boilerplate():
     assert "boilerplate" not in rules([body([system(f"one of {at}"), reminder]) for at in range(6)])
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_what_is_on_is_not_advised():
     """A session whose journal shows dedup at work: its leftovers are told of, and not answered with dedup."""
     copies = reads("same text " * 100, "same text " * 100)
@@ -224,6 +280,7 @@ def test_every_setting_that_is_advised_can_be_set():
         Pacer(**settings)
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_all_rules_have_names_and_every_suspect_has_one_of_them():
     assert len(RULES) == len(set(RULES)) == 9
     for seed in range(4):

@@ -96,6 +96,12 @@ async def test_keys_sort_help_hide_the_list_and_quit():
         assert listed(app) == ["01" * 6, "02" * 6]
         await pilot.press("question_mark")
         assert "leave" in shown(app, "detail")
+        await pilot.press("escape")
+        assert "leave" not in shown(app, "detail")
+        await pilot.press("escape")
+        assert "leave" not in shown(app, "detail")
+        await pilot.press("question_mark")
+        assert max(map(len, shown(app, "detail").splitlines())) <= 98
         await pilot.press("question_mark")
         assert "leave" not in shown(app, "detail")
         await pilot.press("enter")

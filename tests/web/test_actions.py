@@ -70,15 +70,27 @@ async def test_what_came_shortened_is_pinned_as_it_is_sent(eden: Running) -> Non
     assert json.loads(answer.body)["said"] == f"cell {cell} is pinned, as it is sent now: shortened"
 
 
-async def test_collected_content_is_given_back_exactly_and_booked(eden: Running) -> None:
+async def test_collected_content_is_given_back_exactly_and_nothing_is_booked(eden: Running) -> None:
     session = await talked(eden)
     (made,) = entries(eden, Collection)
     handle = made.edits[0].handle
     answer = await Visitor.of(eden).act(f"sessions/{session}/recall", {"handle": handle})
     assert json.loads(answer.body) == {"schema": "ctxgc.page.recalled/1", "handle": handle, "text": LISTING}
+    assert (await Visitor.of(eden).act(f"sessions/{session}/recall", {"handle": "a" * 16})).status == 404
     await asyncio.to_thread(eden.store.inner.flush)
-    (booked,) = entries(eden, Recall)
-    assert (booked.handle, booked.by, booked.found) == (handle, "host", True)
+    assert entries(eden, Recall) == []
+    shown = await Visitor.of(eden).document(f"sessions/{session}")
+    assert next(tile["value"] for tile in shown["tiles"] if tile["id"] == "recalled") == 0
+
+
+async def test_a_recall_as_a_host_makes_it_would_be_noticed(eden: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: to a host it is a use of what was collected."""
+    session, recall = await talked(eden), Session.recall
+    monkeypatch.setattr(Session, "recall", lambda self, handle, by: recall(self, handle, by=by or "host"))
+    (made,) = entries(eden, Collection)
+    await Visitor.of(eden).act(f"sessions/{session}/recall", {"handle": made.edits[0].handle})
+    await asyncio.to_thread(eden.store.inner.flush)
+    assert [(one.by, one.found) for one in entries(eden, Recall)] == [("host", True)]
 
 
 async def test_an_unknown_handle_is_not_found(eden: Running) -> None:

@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 
 from ctxgc.assemble import make_kit
-from ctxgc.core.journal import Settlement
+from ctxgc.core.journal import Settlement, decode
+from ctxgc.lab.profile import profile
+from ctxgc.lab.replay import last_calls
 from ctxgc.policies import preset
 from ctxgc.session import Session
 from ctxgc.store import Store, StoreCorrupt, open_store
 from ctxgc.web import listing, reader
 from ctxgc.web.frames import Asked, Terms
 from ctxgc.web.reader import Reader
-from tests.lab.build import agent, body, user
+from ctxgc.wire.openai_chat import OpenAIChat
+from tests.lab.build import agent, body, call, result, tool, user
 
 
 @pytest.fixture
@@ -38,9 +41,9 @@ class Talk:
         self.id, self.history = key(number).hex(), [user("hi")]
         self.more()
 
-    def more(self) -> None:
-        prepared = self.session.prepare(body(self.history, [], "gpt-5"))
-        self.session.settle(Settlement(at=1.0, call=prepared.call, outcome="ok", status=200))
+    def more(self, reply: bytes = b"") -> None:
+        prepared = self.session.prepare(body(self.history, [tool("look"), tool("submit")], "gpt-5"))
+        self.session.settle(Settlement(at=1.0, call=prepared.call, outcome="ok", status=200), reply)
         self.session.flush()
         self.history += [agent("yes"), user("go on")]
 
@@ -70,6 +73,22 @@ def test_a_session_that_grows_is_read_on_and_not_again(store: Store, monkeypatch
     assert after["turns"]["count"] == before["turns"]["count"] + 1
     assert starts == [0, before["entries"]]
     assert after == got(Reader(store, Terms(url="")), f"sessions/{talk.id}")
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_calls_in_the_newest_reply_count_though_no_request_carries_them(store: Store, kept: bool) -> None:
+    talk, found = Talk(store), Reader(store, Terms(url=""))
+    message = {"index": 0, "message": call("submit", "9"), "finish_reason": "tool_calls"}
+    talk.more(json.dumps({"choices": [message]}).encode() if kept else b"")
+    calls = {one["name"]: (one["calls"], one["last_call"]) for one in got(found, f"sessions/{talk.id}")["tools"]}
+    assert calls == {"look": (0, 0), "submit": (1, 2) if kept else (0, 0)}
+    entries = [decode(stored.body) for stored in store.entries(key(1))]
+    schemas = profile(entries, last_calls=last_calls(entries, store, OpenAIChat())).schemas
+    assert {one.name: one.calls for one in schemas} == {name: count for name, (count, _) in calls.items()}
+    talk.history[-2:] = [call("submit", "9"), result("9", "done")]
+    talk.more()
+    calls = {one["name"]: (one["calls"], one["last_call"]) for one in got(found, f"sessions/{talk.id}")["tools"]}
+    assert calls["submit"] == (1, 3), "it came with the third request, and is counted once"
 
 
 def test_only_so_many_are_kept_and_the_list_takes_nobodys_place(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

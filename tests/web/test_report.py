@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import io
 import json
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from ctxgc.assemble import make_kit
-from ctxgc.core.journal import Allocation, Collection, decode
+from ctxgc.core.journal import Allocation, Collection, Settlement, decode
 from ctxgc.core.pacer import Pacer
 from ctxgc.core.state import fold
 from ctxgc.ledger import open_ledger
@@ -182,6 +183,21 @@ def test_without_content_nothing_of_it_is_there(store: Store) -> None:
         assert text not in html
     books = documents(html)[f"sessions/{KEY.hex()}/books"]
     assert [fact["statement"] for fact in books["facts"]] == [LEFT_OUT]
+
+
+@pytest.mark.parametrize("content", [True, False])
+def test_a_tool_that_the_last_reply_makes_up_is_named_only_with_content(content: bool) -> None:
+    with contextlib.closing(open_store("sqlite://")) as store:
+        session = Session(KEY, b"s" * 32, "prefix", make_kit(store, preset("observe")))
+        asked = session.prepare(body([user("go")], [tool("read")], "gpt-5"))
+        message = {"index": 0, "message": call(f"{SECRET} now", "1"), "finish_reason": "tool_calls"}
+        reply = json.dumps({"choices": [message]}).encode()
+        session.settle(Settlement(at=1.0, call=asked.call, outcome="ok", status=200), reply)
+        session.flush()
+        html = written(store, content=content)
+        (made_up,) = (one for one in documents(html)[f"sessions/{KEY.hex()}"]["tools"] if one["calls"])
+        assert (made_up["name"] == f"{SECRET} now") is content
+        assert (SECRET in html) is content
 
 
 def test_with_content_it_is(store: Store) -> None:

@@ -3,11 +3,19 @@
 "use strict";
 (function (page) {
   const { html, render, useState, useEffect, useRef, useErrorBoundary } = window.htmPreact;
-  const { line, whole, moment, plural } = page.text;
+  const { line, whole, moment, plural, origin } = page.text;
   const { report, watch, remember, takeToken, act } = page.documents;
-  const { Waiting, Stale, Dialog, Action } = page.parts;
+  const { Waiting, Stale, Dialog } = page.parts;
   const { route, address, useDocument } = page.hooks;
   const TABS = [["heap", "Heap"], ["cells", "Cells"], ["diff", "Diff"], ["gc", "GC log"], ["suspects", "Suspects"], ["tools", "Tools"], ["books", "Books"]];
+  const MEANS = {
+    cells: "Cells are the parts of the context: prompts, replies, calls and their results. Token-turns: tokens times the requests that carried them.",
+    diff: "What the agent sent (−) and what the model got instead (+); or, against another turn, what the model got in the two.",
+    gc: "Collections: what was taken out of the context, what that cost and what it saves.",
+    suspects: "What is carried again and again to no apparent use.",
+    tools: "The tools in every request. Token-turns: a schema’s tokens times the requests that carried it.",
+    books: "The session’s ledger: facts that a verifier has seen in a voucher, and claims that nobody has verified.",
+  };
   const REFRESH = 1000; // milliseconds between two loads
   const ANNOUNCE = 5000; // milliseconds between two announcements
 
@@ -69,8 +77,8 @@
     };
     return html`<main id="main" class="locked"><h1 tabindex="-1">This page needs its token</h1>
       <p>Open the link that <code>ctxgc proxy</code> or <code>ctxgc page</code> printed when it started, or paste it here.</p>
-      <form onSubmit=${submit}><label for="token">Link or token</label>
-        <input id="token" ref=${field} type="password" autocomplete="off" spellcheck="false" required /> <button type="submit" data-action="token">Open</button></form></main>`;
+      <form class="buttons" onSubmit=${submit}><label for="token">Link or token</label>
+        <input id="token" ref=${field} type="password" autocomplete="off" spellcheck="false" required /><button type="submit" data-action="token">Open</button></form></main>`;
   }
 
   const SAID = { live: "live", connecting: "connecting …", disconnected: "disconnected: trying again", report: "report", locked: "locked" };
@@ -89,22 +97,41 @@
 
   function Milestone({ id }) {
     const [open, set] = useState(false);
-    const [name, setName] = useState("");
-    const run = async () => {
-      if (!name.trim()) throw new Error("Give the sub-task that is done a name.");
-      return (await act(`sessions/${id}/milestone`, { name: name.trim() })).said;
-    };
     return html`<button type="button" data-action="milestone-open" onClick=${() => set(true)}>Milestone …</button>
-      ${open && html`<${Dialog} title="A sub-task is done" close=${() => set(false)}>
+      ${open && html`<${Dialog} title="A sub-task is done" close=${() => set(false)}><${Done} id=${id} /><//>`}`;
+  }
+
+  // The form of a milestone; once it is noted, what the server said takes its place, and Enter closes the dialog.
+  function Done({ id }) {
+    const [name, setName] = useState("");
+    const [state, set] = useState({ busy: false, said: "", failure: "" });
+    const status = useRef(null);
+    async function submit(event) {
+      event.preventDefault();
+      if (state.busy) return;
+      if (!name.trim()) return set({ busy: false, said: "", failure: "Give the sub-task that is done a name." });
+      set({ busy: true, said: "", failure: "" });
+      try {
+        set({ busy: false, said: line((await act(`sessions/${id}/milestone`, { name: name.trim() })).said || "done"), failure: "" });
+      } catch (problem) {
+        set({ busy: false, said: "", failure: line(problem.message) });
+      }
+    }
+    useEffect(() => {
+      if (state.said && status.current) status.current.closest("dialog").querySelector("[data-close]").focus();
+    }, [state.said]);
+    return html`${!state.said && html`<form onSubmit=${submit}>
         <p>What it needed may be collected now, before the rent is due.</p>
-        <p><label for="milestone-name">Its name</label> <input id="milestone-name" value=${name} maxlength="200" onInput=${(event) => setName(event.currentTarget.value)} /></p>
-        <p><${Action} name="milestone" label="Say that it is done" run=${run} /></p><//>`}`;
+        <p class="buttons"><label for="milestone-name">Its name</label>
+          <input id="milestone-name" value=${name} maxlength="200" autocomplete="off" onInput=${(event) => setName(event.currentTarget.value)} />
+          <button type="submit" data-action="milestone" aria-disabled=${state.busy}>Say that it is done</button></p></form>`}
+      <p role="status" ref=${status} class=${state.failure ? "failed" : "said"}>${state.failure || (state.said && "✓ " + state.said)}</p>`;
   }
 
   function About({ summary }) {
     const facts = [
-      summary.live ? "live" : "at rest", summary.models.map(line).join(", ") || "no model yet", plural(summary.turns.count, "request"),
-      `${moment(summary.first)} to ${moment(summary.last)}`, `known by ${line(summary.origin)}`, summary.exact ? "counted by the model’s tokenizer" : "tokens estimated",
+      summary.live ? "in memory" : "stored", summary.models.map(line).join(", ") || "no model yet", plural(summary.turns.count, "request"),
+      `${moment(summary.first)} to ${moment(summary.last)}`, origin(summary.origin), summary.exact ? "counted by the model’s tokenizer" : "tokens estimated",
     ];
     return html`<p class="about" data-entries=${summary.entries}>${facts.join(" · ")}</p>`;
   }
@@ -141,6 +168,7 @@
     return html`<${About} summary=${summary} />
       <${Tabs} at=${at} summary=${summary} />
       <${Stale} failure=${shown.failure} /><${Announcer} key=${summary.id} summary=${summary} />
+      ${Object.hasOwn(MEANS, at.view) && html`<p class="dim means">${MEANS[at.view]}</p>`}
       <div class="view" data-view=${at.view} data-session=${summary.id}>
         ${View ? html`<${View} key=${at.view + summary.id} summary=${summary} rest=${at.rest} tick=${tick} />` : html`<p class="error" role="alert">There is no such view: choose one above.</p>`}
       </div>`;
@@ -176,7 +204,7 @@
       document.querySelector("h1").focus();
     };
     return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
-      <header class="bar"><nav aria-label="Site"><a class="home" href="#/" aria-current=${at.id ? undefined : "page"}><b>ctxgc</b> sessions</a></nav>
+      <header class="bar"><nav aria-label="Site"><b>ctxgc</b> <a class="home" href="#/" aria-current=${at.id ? undefined : "page"}>All sessions</a></nav>
         <${Status} state=${locked ? "locked" : state} paused=${paused} setPaused=${setPaused} /></header>
       ${locked ? html`<${Token} accept=${() => setEpoch(epoch + 1)} />` : html`<main id="main">
         ${broken ? html`<h1 tabindex="-1">This view broke</h1><p class="error" role="alert">${line(String(broken))}. Choose another view, or load the page again.</p>`

@@ -62,6 +62,12 @@
     return response;
   }
 
+  // The id of the one session of a report that holds no other; null elsewhere.
+  function onlyOne() {
+    const sessions = (inlined && inlined.sessions && inlined.sessions.sessions) || [];
+    return sessions.length === 1 ? sessions[0].id : null;
+  }
+
   const has = (path) => !inlined || Object.hasOwn(inlined, path);
 
   // The first document, asked for before the other scripts have run: {path, answer}, or null once it was taken.
@@ -140,5 +146,5 @@
 
   takeToken();
   begin();
-  page.documents = { report: inlined !== null, paths: inlined ? Object.keys(inlined) : [], has, load, act, watch, remember, takeToken };
+  page.documents = { report: inlined !== null, paths: inlined ? Object.keys(inlined) : [], only: onlyOne(), has, load, act, watch, remember, takeToken };
 })((window.ctxgc = window.ctxgc || {}));

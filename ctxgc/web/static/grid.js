@@ -57,15 +57,18 @@
     </tbody>`;
   }
 
-  // `rows` are row numbers; columns are {key, title, width (characters), number, says, show(row), value(row)}; `select`
-  // gets the row number that was clicked or entered. `name` keeps order and place for when the reader comes back.
+  // `rows` are row numbers; columns are {key, title, width (characters), slim (the same on a phone), number, says,
+  // show(row), value(row)}; `select` gets the row number that was clicked or entered. `name` keeps order and place for when the reader comes back.
   function Grid({ name, caption, columns, rows, first, selected, select, rowAttrs, version, tall }) {
     const [order, setOrder] = useKept(name + ":order", first || { key: null, descending: false });
     const [place, setPlace] = useKept(name + ":place", 0);
     const [top, setTop] = useState(Math.floor(place / ROW));
     const [active, setActive] = useState(null);
     const [room, setRoom] = useState(30);
+    const [beyond, setBeyond] = useState(false); // whether columns are out of sight at the right
     const scroller = useRef(null);
+    const narrow = matchMedia("(max-width: 640px)").matches;
+    const widthOf = (one) => (narrow && one.slim) || one.width;
     const column = columns.find((one) => one.key === order.key);
     const all = useMemo(() => sorted(rows, column, order.descending), [rows, order.key, order.descending, version]);
     const id = "grid-" + name.replace(/[^a-zA-Z0-9]/g, "-");
@@ -73,7 +76,10 @@
     useLayoutEffect(() => {
       const element = scroller.current;
       element.scrollTop = place;
-      const measure = () => setRoom(Math.ceil(element.clientHeight / ROW) || 30);
+      const measure = () => {
+        setRoom(Math.ceil(element.clientHeight / ROW) || 30);
+        look();
+      };
       const observer = new ResizeObserver(measure);
       measure();
       observer.observe(element);
@@ -85,7 +91,22 @@
 
     const begin = Math.max(0, Math.floor((Math.min(top, all.length - room) - SPARE) / STEP) * STEP);
     const shown = all.slice(begin, begin + room + 2 * SPARE + STEP);
-    const scroll = () => setTop(Math.floor(scroller.current.scrollTop / ROW / STEP) * STEP);
+    const look = () => setBeyond(scroller.current.scrollLeft + scroller.current.clientWidth < scroller.current.scrollWidth - 8);
+    const scroll = () => {
+      setTop(Math.floor(scroller.current.scrollTop / ROW / STEP) * STEP);
+      look();
+    };
+
+    // Whoever comes to a row by its address, or by a link beside the table, sees it.
+    useLayoutEffect(() => {
+      const [at, element] = [all.indexOf(selected), scroller.current];
+      if (selected === null || selected === undefined || at < 0) return;
+      const [y, seen] = [at * ROW, element.clientHeight - element.querySelector("thead").offsetHeight];
+      setActive(selected);
+      if (y >= element.scrollTop && y + ROW <= element.scrollTop + seen) return;
+      element.scrollTop = Math.max(0, y - seen / 2);
+      scroll();
+    }, [selected]);
 
     function moveTo(position) {
       const to = Math.max(0, Math.min(all.length - 1, position));
@@ -111,16 +132,16 @@
       if (select) select(row);
     }
     const current = active !== null && shown.includes(active) ? id + "-" + active : undefined;
-    const wide = columns.reduce((sum, one) => sum + one.width, 0);
-    const tracks = columns.map((one) => (one.grow ? `minmax(${one.width}ch, 1fr)` : one.width + "ch")).join(" ");
-    return html`<div class=${"scroller windowed" + (tall ? " tall" : "")} ref=${scroller} onScroll=${scroll} data-grid=${name.split(":")[0]} data-count=${all.length}>
+    const wide = columns.reduce((sum, one) => sum + widthOf(one), 0);
+    const tracks = columns.map((one) => (one.grow ? `minmax(${widthOf(one)}ch, 1fr)` : widthOf(one) + "ch")).join(" ");
+    return html`<div class=${"grid-box" + (beyond ? " beyond" : "")}><div class=${"scroller windowed" + (tall ? " tall" : "")} ref=${scroller} onScroll=${scroll} data-grid=${name.split(":")[0]} data-count=${all.length}>
       <table role="grid" tabindex="0" aria-label=${caption} aria-rowcount=${all.length + 1} aria-activedescendant=${current} onKeyDown=${press}
-        class=${(select ? "choosable" : "") + (columns[0].width <= 16 ? " held" : "")} style=${{ minWidth: wide + "ch", "--tracks": tracks }}>
+        class=${(select ? "choosable" : "") + (widthOf(columns[0]) <= 16 ? " held" : "")} style=${{ minWidth: wide + "ch", "--tracks": tracks }}>
         <caption class="unseen">${caption}</caption>
         <${Head} columns=${columns} order=${order} setOrder=${setOrder} />
         <${Body} ...${{ id, columns, shown, first: begin, total: all.length, active, selected, rowAttrs, pick, version }} />
       </table>
-    </div>`;
+    </div></div>`;
   }
 
   // 0, 1, ... count - 1

@@ -3,7 +3,7 @@
 "use strict";
 (function (page) {
   const { useState, useEffect, useRef, useLayoutEffect } = window.htmPreact;
-  const { load } = page.documents;
+  const { load, only } = page.documents;
   const kept = new Map();
 
   // Whether a session's document says what the one before said: nothing is drawn again then.
@@ -82,6 +82,7 @@
   }
 
   function route() {
+    if (only && location.hash.length < 2) return { id: only, view: "heap", rest: [] }; // a report of one session opens on it
     const [head, id, view, ...rest] = parts();
     return head === "session" && id ? { id, view: view || "heap", rest } : { id: null, view: "sessions", rest: [] };
   }

@@ -9,9 +9,10 @@
     return html`<li class=${"tile " + (tile.tone || "plain")} data-tile=${tile.id} data-unit=${tile.unit}
       data-value=${known(tile.value) ? String(tile.value) : ""}>
       <h2>${line(tile.title)}</h2>
+      <details name="tile"><summary aria-label=${"About " + line(tile.title)} title=${line(tile.says)}><span aria-hidden="true">i</span></summary>
+        <div class="more"><p class="says">${line(tile.says)}</p><p class="origin">Of ${line(tile.window)}. From: ${line(tile.source)}.</p></div></details>
       <p class="figure">${figure(tile.value, tile.unit)}${tile.tone === "bad" && html` <span class="flag">look here</span>`}</p>
-      <p class="says">${line(tile.says)}</p>
-      <p class="origin"><span>${line(tile.window)}</span> · <span>${line(tile.source)}</span></p>
+      <p class="origin">${line(tile.window)}</p>
     </li>`;
   }
 
@@ -49,23 +50,25 @@
     </svg>`;
   }
 
-  // A line to copy. Where the clipboard is not allowed, the text is selected and the reader presses the keys.
+  // A line to copy. It is selected at once: where the clipboard is not allowed, or is asked for and nobody answers, the
+  // reader presses the keys.
   function Copyable({ text, label }) {
     const field = useRef(null);
     const [said, say] = useState("");
     async function copy() {
+      field.current.focus();
+      field.current.select();
+      say("selected: press Ctrl-C or ⌘C to copy");
       try {
         await navigator.clipboard.writeText(text);
-        say("copied");
+        say("✓ copied");
       } catch {
-        field.current.focus();
-        field.current.select();
-        say("selected: press Ctrl-C or ⌘C");
+        // It is selected, and the line beside it says what to press.
       }
     }
     return html`<span class="copyable">
       <textarea ref=${field} readonly rows=${Math.min(8, text.split("\n").length)} aria-label=${label} spellcheck="false" value=${text}></textarea>
-      <button type="button" onClick=${copy}>Copy</button> <span role="status">${said}</span>
+      <button type="button" data-action="copy" onClick=${copy}>Copy</button> <span role="status" class="said">${said}</span>
     </span>`;
   }
 

@@ -106,10 +106,17 @@
     return whole(count) + " " + (count === 1 ? one : many || one + "s");
   }
 
+  const ORIGINS = new Map([["", "–"], ["prefix", "known by its history"], ["demo, untouched", "demo without ctxgc"]]);
+
+  // How a session is told from others: by what its agent sends, or else by its history.
+  function origin(name) {
+    return ORIGINS.get(name) || "session id from: " + line(name);
+  }
+
   // A member of a decoded document; undefined where it has none of its own, whatever objects inherit.
   function own(object, key) {
     return object && Object.hasOwn(object, key) ? object[key] : undefined;
   }
 
-  page.text = { NONE, block, line, brief, known, whole, share, dollars, price, figure, clock, moment, round, plural, own };
+  page.text = { NONE, block, line, brief, known, whole, share, dollars, price, figure, clock, moment, round, plural, own, origin };
 })((window.ctxgc = window.ctxgc || {}));

@@ -9,6 +9,7 @@ USD where ``usd``, and else in prices of one input token.
 
 ``ctxgc.page.session/1`` (``SessionView.summary``)
 
+- ``last``: when the newest request began or ended, whatever was pinned or noted since.
 - ``window``: the input window of the newest request's model (0: not known); ``high`` and ``low``: where room is made
   in it, and down to where; ``quality``: the budget for a request whatever its cost (0: none). ``plain``: all edits were
   taken back. ``exact``: all cells were counted with their model's own tokenizer. ``entries``: of the journal, taken.
@@ -24,8 +25,8 @@ USD where ``usd``, and else in prices of one input token.
   that a record stands for, by turns.
 - ``tiles``: a figure each, with the ``window`` it is about and its ``source``; ``value`` is null where it is not known.
 - ``by_tag``, ``by_site``: rows as ``ctxgc.lab.profile.Row`` defines them.
-- ``tools``: ``tokens`` of the newest schema, ``requests`` that carried one, ``calls``, and the newest request that came
-  with one (0: none).
+- ``tools``: ``tokens`` of the newest schema, ``requests`` that carried one, ``calls``, those of the newest reply
+  included, and the newest request that came with one, or was answered with one (0: none).
 
 ``ctxgc.page.cells/1`` (``SessionView.cells``), by cell
 

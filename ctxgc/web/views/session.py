@@ -6,7 +6,7 @@ that is not whole is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from ctxgc.core.state import State
 from ctxgc.lab import gc_log
 from ctxgc.lab.carried import Carried, Request, Walk
 from ctxgc.lab.costs import PriceOf
+from ctxgc.lab.glance import active
 from ctxgc.lab.links import Links
 from ctxgc.lab.profile import schemas_of
 from ctxgc.lab.suspects import Schema, Suspect, suspects
@@ -57,6 +58,8 @@ class SessionView:
         self.handles: list[str] = []
         self.entries, self.first, self.last = 0, 0.0, 0.0
         self.newest: Request | None = None
+        self.reply: tuple[int, bytes] = 0, b""
+        self.last_calls: tuple[str, ...] = ()
         self._holding, self._changes = Holding(), 0
         self._made: dict[str, object] = {}
 
@@ -70,6 +73,13 @@ class SessionView:
         """Nothing more will come: a request that is still open is shown as it is."""
         for one in self._holding.rest():
             self._apply(one)
+
+    def replied(self, calls: Sequence[str]) -> None:
+        """Take the tools called in the newest reply (``reply``: the request that it answers, and where the store has
+        it), which no request carries yet."""
+        if tuple(calls) != self.last_calls:
+            self.last_calls = tuple(calls)
+            self._made.clear()
 
     def summary(self) -> Document:
         """The session without its cells: ``ctxgc.page.session/1``."""
@@ -101,7 +111,7 @@ class SessionView:
 
     def schemas(self) -> tuple[Schema, ...]:
         """The tools on offer."""
-        return self._once("schemas", lambda: schemas_of(self.carried()))
+        return self._once("schemas", lambda: schemas_of(self.carried(), self.last_calls))
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The leak suspects."""
@@ -119,7 +129,9 @@ class SessionView:
 
     def _apply(self, entry: AnyEntry) -> None:
         self._made.clear()
-        self.first, self.last = self.first or entry.at, entry.at
+        self.first = self.first or entry.at
+        if active(entry) or not self.last:
+            self.last = entry.at
         if isinstance(entry, Marking):  # these two change nothing of what is sent
             self.state.apply(entry)
             self.links.take(entry)
@@ -127,6 +139,7 @@ class SessionView:
         elif isinstance(entry, Settlement):
             self.state.apply(entry)
             self._settled(entry)
+            self.reply = self.links.numbers.get(entry.call, 0), entry.reply
         else:
             self._changing(entry)
 
@@ -149,6 +162,8 @@ class SessionView:
         self._note(entry)
 
     def _note(self, entry: AnyEntry) -> None:
+        if isinstance(entry, Allocation | Insertion):  # which carry what the reply before them calls
+            self.reply, self.last_calls = (0, b""), ()
         match entry:
             case Allocation():
                 self.turns.pace(entry.pace)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from ctxgc.lab.collected import Made
 from ctxgc.lab.forecasts import Split
+from ctxgc.lab.glance import GROWTH
 from ctxgc.lab.requests import Request
 from ctxgc.lab.suspects import Suspect
 from ctxgc.web.views.plain import Document, plain
 from ctxgc.web.views.rows import rows
-from ctxgc.web.views.tiles import GROWTH, Told, tiles
+from ctxgc.web.views.tiles import Told, tiles
 
 if TYPE_CHECKING:
     from ctxgc.web.views.session import SessionView
@@ -153,7 +154,9 @@ def _suspect(one: Suspect) -> Document:
 
 def _tools(view: SessionView) -> Iterator[Document]:
     """Tools that were on offer, the dearest first, and those that were called though no list named them."""
-    index, offered = view.walk.index, set[str]()
+    offered, calls = set[str](), Counter(view.walk.index.calls)
+    calls.update(view.last_calls)
+    called = {**view.walk.index.called, **dict.fromkeys(view.last_calls, view.reply[0])}
     for schema in view.schemas():
         offered.add(schema.name)
         yield {
@@ -162,9 +165,9 @@ def _tools(view: SessionView) -> Iterator[Document]:
             "requests": schema.requests,
             "token_turns": schema.token_turns,
             "calls": schema.calls,
-            "last_call": index.called.get(schema.name, 0),
+            "last_call": called.get(schema.name, 0),
             "ours": schema.ours,
         }
-    for name in sorted(index.calls.keys() - offered):
-        figures = {"tokens": 0, "requests": 0, "token_turns": 0, "calls": index.calls[name]}
-        yield {"name": plain(name), **figures, "last_call": index.called[name], "ours": False}
+    for name in sorted(calls.keys() - offered):
+        figures = {"tokens": 0, "requests": 0, "token_turns": 0, "calls": calls[name]}
+        yield {"name": plain(name), **figures, "last_call": called[name], "ours": False}

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from ctxgc.core.collector import Edit
 from ctxgc.core.state import State
-from ctxgc.core.stub import SIGIL
 from ctxgc.lab.compactions import span
 from ctxgc.lab.requests import Request
 from ctxgc.web.views.figures import Names
@@ -54,14 +53,6 @@ class Verdicts:
 
 
 def verdict(edit: Edit) -> str:
-    """What an edit made of a cell."""
-    by = plain(edit.policy)
-    if edit.of is not None:
-        return f"pointer to c{edit.of} ({by})"
-    return f"stub ({by})" if bare(edit) else f"excerpt ({by})" if edit.action == "excerpt" else f"shortened ({by})"
-
-
-def bare(edit: Edit) -> bool:
-    """Whether nothing of a text is left, or only a stub."""
-    text = edit.text.strip()
-    return not text or (text.startswith(SIGIL) and "\n" not in text)
+    """What an edit made of a cell, in the policy's own word: its text, which may be left out, is not looked at."""
+    what = plain(edit.action) if edit.of is None else f"pointer to c{edit.of}"
+    return f"{what} ({plain(edit.policy)})"

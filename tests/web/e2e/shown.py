@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 from tests.web.e2e.truth import HIGH, LOW, Truth
 from tests.web.e2e.visit import Visit
@@ -52,7 +53,7 @@ def true_tiles(truth: Truth) -> Shown:
     estimated = sum(entry.estimated for entry in truth.ends.values() if entry.usage is not None)
     price, window = truth.price, truth.price.max_input_tokens or 0
     main = [truth.sent[at] for at, one in enumerate(truth.moments) if one.entry.continues][-11:]
-    growth = (main[-1] - main[0]) / (len(main) - 1)
+    growth = sum(max(after - before, 0) for before, after in pairwise(main)) / (len(main) - 1)
     spent = sum(
         usage.uncached * price.input + usage.cached * price.cached_read + usage.output * price.output
         for usage in usages

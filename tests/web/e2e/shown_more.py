@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from ctxgc.core.journal import Allocation, Insertion
+from ctxgc.core.journal import Allocation, Insertion, Settlement
 from ctxgc.lab.profile import profile
 from ctxgc.ledger import Ledger
 from tests.web.e2e.shown import Shown, flat, numbers
@@ -154,7 +154,8 @@ def true_tools(truth: Truth) -> Shown:
         rows[name] = {
             "name": name + (" of ctxgc" if ours else ""), "tokens": whole(newest.tokens or newest.sent),
             "requests": whole(requests), "token_turns": whole(sum(truth.sent_turns[cell] for cell in schema)),
-            "calls": whole(calls) if calls else "never called", "last_call": str(last) if last else "–",
+            "calls": whole(calls) if calls else "not needed yet" if ours else "never called",
+            "last_call": str(last) if last else "–",
         }  # fmt: skip
     return {**flat("tool", rows), "tools": str(len(rows)), "never": str(never)}
 
@@ -171,12 +172,17 @@ def true_sessions(truths: Mapping[str, Truth]) -> Shown:
         head = truth.moments[newest].entry
         came = sum(truth.cells[cell].tokens for cell in _came(truth, head))
         rows[key] = {
-            "id": key[:12], "live": "live", "model": MODEL, "requests": whole(len(truth.moments)),
+            "id": key[:12], "live": "in memory", "model": MODEL, "requests": whole(len(truth.moments)),
             "received": whole(came), "sent": whole(truth.sent[newest]), "window": share(truth.sent[newest] / window),
             "net": dollars(truth.net[-1]), "suspects": whole(len(profile(truth.entries).suspects)),
-            "last": moment(truth.entries[-1].at), "origin": "x-ctxgc-session",
+            "last": moment(_last(truth)), "origin": "session id from: x-ctxgc-session",
         }  # fmt: skip
     return {**flat("session", rows), "sessions": str(len(rows))}
+
+
+def _last(truth: Truth) -> float:
+    """When the newest request began or ended, whichever was written last."""
+    return next(one.at for one in reversed(truth.entries) if isinstance(one, Allocation | Settlement))
 
 
 def _came(truth: Truth, entry: Any) -> set[int]:

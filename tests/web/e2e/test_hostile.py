@@ -26,10 +26,10 @@ from tests.web.e2e.places import each, places, report
 from tests.web.e2e.visit import Visit, visiting
 
 KNOWN = {
-    *("A", "ARTICLE", "B", "BUTTON", "CAPTION", "CODE", "DD", "DEL", "DIV", "DL", "DT", "FIELDSET", "FORM"),
+    *("A", "ARTICLE", "B", "BUTTON", "CAPTION", "CODE", "DD", "DEL", "DETAILS", "DIV", "DL", "DT", "FIELDSET", "FORM"),
     *("H1", "H2", "H3", "HEADER", "INPUT", "INS", "LABEL", "LEGEND", "LI", "MAIN", "NAV", "OL", "OPTION", "P"),
-    *("PRE", "Q", "SECTION", "SELECT", "SPAN", "TABLE", "TBODY", "TD", "TEXTAREA", "TH", "THEAD", "TR", "UL"),
-    *("svg", "g", "path", "rect", "text", "pattern", "defs"),
+    *("PRE", "Q", "SECTION", "SELECT", "SPAN", "SUMMARY", "TABLE", "TBODY", "TD", "TEXTAREA", "TH", "THEAD", "TR"),
+    *("UL", "svg", "g", "path", "rect", "text", "pattern", "defs"),
 }  # fmt: skip
 """The elements that the page makes."""
 STRANGE = """(known) => Array.from(document.querySelectorAll("#app *")).filter((one) => !known.includes(one.tagName)

@@ -14,7 +14,7 @@ START = """() => {
   document.body.removeAttribute("tabindex");
   window.__stops = new Set();
 }"""
-CONTROLS = """Array.from(document.querySelectorAll("a[href], button, input, select, textarea, [tabindex='0']"))
+CONTROLS = """Array.from(document.querySelectorAll("a[href], button, summary, input, select, textarea, [tabindex='0']"))
   .filter((one) => one.tabIndex >= 0 && one.checkVisibility() && !(one.type === "radio" && !one.checked))"""
 """All that takes the focus; of radio buttons that belong together, the one that is chosen."""
 STOP = """() => {

@@ -130,6 +130,7 @@ async def test_pinning_and_letting_go_are_in_the_journal(browser: Browser, start
     async with start() as running, tab(browser, running) as visit:
         _, session = await begun(running)
         await visit.open(f"session/{session}/cells")
+        await visit.page.select_option("#filter-tag", "tool_result:read_file")
         cell = int(str(await visit.page.locator("tr[data-cell]").last.get_attribute("data-cell")))
         await visit.page.click(f'tr[data-cell="{cell}"]')
         await visit.page.click("[data-action=pin]")
@@ -140,7 +141,7 @@ async def test_pinning_and_letting_go_are_in_the_journal(browser: Browser, start
         assert [entry.pinned for entry in await on_disk(running, Pin)] == [True, False]
 
 
-async def test_recalling_shows_what_was_there_and_is_in_the_journal(browser: Browser, start: Start) -> None:
+async def test_recalling_shows_what_was_there_and_leaves_no_trace(browser: Browser, start: Start) -> None:
     async with start() as running, tab(browser, running) as visit:
         load, session = await begun(running)
         await visit.open(f"session/{session}/cells")
@@ -149,8 +150,7 @@ async def test_recalling_shows_what_was_there_and_is_in_the_journal(browser: Bro
         await visit.page.click("[data-action=recall]")
         await visit.page.wait_for_selector("dialog [data-text=recalled]")
         assert await visit.text("[data-text=recalled]") == load.messages[-1]["content"]
-        (entry,) = await on_disk(running, Recall)
-        assert (entry.by, entry.found) == ("host", True)
+        assert await on_disk(running, Recall) == []
 
 
 async def test_a_milestone_is_in_the_journal(browser: Browser, start: Start) -> None:
@@ -159,11 +159,49 @@ async def test_a_milestone_is_in_the_journal(browser: Browser, start: Start) -> 
         await visit.open(f"session/{session}/heap")
         await visit.page.click("[data-action=milestone-open]")
         await visit.page.click("[data-action=milestone]")
-        await visit.page.wait_for_selector("dialog .error")
+        await visit.page.wait_for_selector("dialog .failed:has-text('Give the sub-task')")
         await visit.page.fill("#milestone-name", "the fault is found")
-        await visit.page.click("[data-action=milestone]")
+        await visit.page.keyboard.press("Enter")
         await visit.page.wait_for_selector("dialog .said:has-text('the fault is found')")
         assert [entry.name for entry in await on_disk(running, Milestone)] == ["the fault is found"]
+        await visit.page.keyboard.press("Enter")
+        await visit.until("() => !document.querySelector('dialog')")
+        assert len(await on_disk(running, Milestone)) == 1
+
+
+async def test_a_pin_is_offered_only_where_it_changes_something(browser: Browser, start: Start) -> None:
+    async with start() as running, tab(browser, running) as visit:
+        _, session = await begun(running)
+        await visit.open(f"session/{session}/cells")
+        said = {}
+        for row in await visit.page.locator("tr[data-cell]").all():
+            await row.click()
+            tag = await row.locator("[data-column=tag]").inner_text()
+            await visit.page.wait_for_selector(f'[data-pane="{await row.get_attribute("data-cell")}"]')
+            why = visit.page.locator("[data-unpinnable]")
+            said[tag] = (await why.inner_text()).split(":")[0] if await why.count() else ""
+            assert await visit.page.locator("[data-action=pin]").count() == (not said[tag]), tag
+        assert said["user_turn"] == said["agent_reply"] == "Never collected"
+        assert said["tool_call:read_file"].startswith("A call is collected")
+        assert said["tool_result:read_file"] == ""
+
+
+async def test_a_pin_that_the_server_refuses_says_why(browser: Browser, start: Start) -> None:
+    async with start() as running, tab(browser, running) as visit:
+        _, session = await begun(running)
+
+        async def refuse(route: Route) -> None:
+            body = json.dumps(
+                {"error": {"message": "cell 1 was collected: recall it instead", "type": "ctxgc_refused"}}
+            )
+            await route.fulfill(status=409, content_type="application/json", body=body)
+
+        await visit.page.route("**/pin", refuse)
+        await visit.open(f"session/{session}/cells")
+        await visit.page.select_option("#filter-tag", "tool_result:read_file")
+        await visit.page.click("tr[data-cell]")
+        await visit.page.click("[data-action=pin]")
+        await visit.page.wait_for_selector(".action .error:has-text('recall it instead')")
 
 
 async def test_without_the_token_nothing_is_shown_or_done(browser: Browser, start: Start) -> None:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, ConsoleMessage, Dialog, Page, Request, Route
+from playwright.async_api import Browser, ConsoleMessage, Dialog, Page, Request, Route, ViewportSize
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 20_000
 """Milliseconds after which something that does not come is taken to never come."""
 VIEWS = ("heap", "cells", "diff", "gc", "suspects", "tools", "books")
-DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+DESKTOP, PHONE = ViewportSize(width=1280, height=900), ViewportSize(width=390, height=844)
 
 WATCH = """addEventListener("securitypolicyviolation", (event) => (window.__violations = window.__violations || [])
   .push(event.violatedDirective + " " + event.blockedURI));"""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from ctxgc.core.block import Kind
@@ -125,6 +126,9 @@ def test_verdicts_say_what_was_done() -> None:
     assert pointers
     assert all(said[cell] == f"pointer to c{of} (dedup)" for cell, of in pointers.items())
     assert "excerpt (idle)" in said.values()
+    shown = [msgspec.structs.replace(one, edits=tuple(replace(edit, text="") for edit in one.edits))
+             if isinstance(one, Collection) else one for one in journals()["collected"]]  # fmt: skip
+    assert view_of(shown).cells()["verdicts"] == found.verdicts, "a report without texts says the same"
     assert {said[cell] for cell in found.columns.id if cell not in state.edits} == {"sent", "sent: pinned"}
 
 

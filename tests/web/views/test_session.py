@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxgc.core.journal import Allocation, Settlement
+from ctxgc.core.journal import Allocation, Bypass, Pin, Settlement
 from ctxgc.core.pacer import Tariff
 from ctxgc.web.views import SessionView
 from tests.web.views import shapes
@@ -137,6 +137,17 @@ def test_requests_are_what_came_and_what_left(name: str) -> None:
     assert turns.sent_total == [sum(column) for column in zip(*turns.sent.values(), strict=True)]
     paces = [one.entry.pace for one in moments(entries)]
     assert turns.net == [pace.untouched - pace.paid for pace in paces if pace is not None]
+
+
+def test_the_last_time_is_that_of_a_request_or_its_end() -> None:
+    entries = list(journals()["collected"])
+    view = view_of(entries)
+    newest = max(one.at for one in entries if isinstance(one, Allocation | Settlement))
+    assert view.summary()["last"] == view.line()["last"] == newest
+    view.take(Pin(at=newest + 500, cell=1, pinned=True))
+    assert view.summary()["last"] == view.line()["last"] == newest
+    view.take(Bypass(at=newest + 900, call=b"z", reason="not JSON"))
+    assert view.summary()["last"] == newest + 900
 
 
 def test_how_a_request_ended_is_what_its_settlement_says() -> None:

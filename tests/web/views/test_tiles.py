@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ctxgc.core.journal import Settlement
+from ctxgc.lab.glance import turns_left
 from ctxgc.web.views.reports import Reports
-from ctxgc.web.views.tiles import Told, growth, tiles, turns_left
+from ctxgc.web.views.tiles import Told, tiles
 from tests.web.views import shapes
 from tests.web.views.journals import PRICE, journals, moments, view_of
 
@@ -37,12 +38,32 @@ def test_tiles_of_a_session_without_requests_know_nothing() -> None:
 
 
 def test_turns_left_is_the_room_to_where_room_is_made_by_mean_growth() -> None:
-    assert growth((100, 150, 200)) == 50
-    assert turns_left(TOLD) == (750 - 200) / 50
-    assert turns_left(replace(TOLD, sizes=(100, 900))) == 0
-    assert turns_left(replace(TOLD, sizes=(200, 150))) is None
-    assert turns_left(replace(TOLD, window=0, high=0)) is None
-    assert turns_left(replace(TOLD, sizes=(200,))) is None
+    found = tile(TOLD, "turns_left")
+    assert found["value"] == turns_left(TOLD.sizes, TOLD.high) == (750 - 200) / 50
+    assert found["says"] == "Requests until room must be made, at the mean growth of these."
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"sizes": (200, 150, 150)}, "The context has not grown in the last 2 requests."),
+        ({"window": 0, "high": 0}, "The model's window is not known."),
+        ({"sizes": (200,)}, "Growth takes two requests to measure."),
+    ],
+)
+def test_turns_left_that_are_not_known_say_why(change: dict, says: str) -> None:
+    found = tile(replace(TOLD, **change), "turns_left")
+    assert (found["value"], found["says"]) == (None, says)
+
+
+def test_a_collection_on_the_way_leaves_the_turns_known() -> None:
+    """The context fell in between: it grows towards the window all the same."""
+    assert tile(replace(TOLD, sizes=(100, 200, 50, 100)), "turns_left")["value"] == (750 - 100) / 50
+
+
+def test_what_a_tile_says_is_one_short_sentence() -> None:
+    said = [str(one["says"]) for one in tiles(TOLD)]
+    assert all(len(text) <= 100 and text.endswith(".") and ". " not in text for text in said)
 
 
 def test_a_loss_is_shown_as_one() -> None:

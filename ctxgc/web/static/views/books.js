@@ -13,7 +13,7 @@
   function factColumns(facts) {
     const column = (key, title, width, show, more) => Object.assign({ key, title, width, value: (i) => facts[i][key], show: (i) => (show ? show(facts[i]) : line(facts[i][key] || "–")) }, more);
     return [
-      column("id", "Fact", 9),
+      column("id", "Fact", 10),
       column("statement", "Statement", 50, (one) => html`<span title=${brief(one.statement, 600)}>${brief(one.statement, 300)}</span>`, { grow: true }),
       column("type", "Type", 14), column("criticality", "Criticality", 13), column("author", "By", 14),
       column("at", "At", 21, (one) => moment(one.at)),
@@ -105,7 +105,7 @@
       <section class="card"><h2>Periods</h2>${document.periods.length ? html`<${Table} hideCaption caption=${plural(document.periods.length, "period")} columns=${periods} rows=${document.periods} rowAttrs=${(row) => ({ "data-period": row.id })} />` : html`<p class="dim">None is closed.</p>`}</section>`;
   }
 
-  const nothing = () => html`<${Empty}>No ledger goes with this session. An agent opens one with <code>ctxgc.library</code> or through <code>ctxgc mcp</code>; the documentation’s chapter on the ledger says how.<//>`;
+  const nothing = () => html`<${Empty}>This session has no ledger yet: it begins with the first milestone, fact or voucher. In Python: <code>ctxgc.open_ledger</code>; on the command line: <code>ctxgc ledger</code>.<//>`;
 
   function Books({ summary, tick }) {
     const { document, failure } = useDocument("sessions/" + summary.id + "/books", tick);

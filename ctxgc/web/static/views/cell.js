@@ -4,6 +4,8 @@
 (function (page) {
   const { html, useState } = window.htmPreact;
   const { line, block, brief, whole, price, own } = page.text;
+  const COLLECTED = /^(pointer|stub|excerpt|evacuat|left out)/; // how the verdict on a cell begins that cannot be pinned any more
+  const WRITTEN = new Set(["system_prompt", "user_turn", "agent_reply"]);
   const { Dialog, Action } = page.parts;
   const { act, report, has } = page.documents;
   const { address, useDocument } = page.hooks;
@@ -39,10 +41,19 @@
   function Texts({ document }) {
     if (document.text === null) return html`<p class="dim">Its text is left out here.</p>`;
     const same = document.sent_text === document.text;
-    return html`<${Text} title=${same ? "Text, sent as it came" : "Text as it came"} name="received" text=${document.text} cut=${document.cut} />
+    return html`<${Text} title=${same ? "Text, forwarded as it came" : "Text as it came"} name="received" text=${document.text} cut=${document.cut} />
       ${!same && (!document.sent_text
-        ? html`<p class="dim">Nothing is sent for it.</p>`
-        : html`<${Text} title="Text as it was sent" name="sent" text=${document.sent_text} cut=${document.cut} />`)}`;
+        ? html`<p class="dim">Nothing is forwarded for it.</p>`
+        : html`<${Text} title="Text as it was forwarded" name="sent" text=${document.sent_text} cut=${document.cut} />`)}`;
+  }
+
+  // Why there is nothing to pin: empty where a pin can change something. The server has the last word.
+  function unpinnable(row) {
+    if (row.kind === "tool_schema" || WRITTEN.has(row.tag)) return "Never collected: it is sent as it is anyway.";
+    if (row.kind === "tool_call") return "A call is collected with its result only: pin the result.";
+    if (row.pinned) return "";
+    if (!row.resident) return "Not in the newest request: there is nothing to keep.";
+    return COLLECTED.test(row.verdict) ? "Collected already: recall it instead of pinning it." : "";
   }
 
   function Actions({ summary, row }) {
@@ -55,9 +66,11 @@
       return "recalled";
     }
     if (report) return null;
-    if (!summary.actions.pin && !summary.actions.recall) return html`<p class="dim">The session is at rest: it can be looked at, not changed.</p>`;
+    if (!summary.actions.pin && !summary.actions.recall) return html`<p class="dim">The session is stored, not in memory: it can be looked at, not changed.</p>`;
+    const why = unpinnable(row);
     return html`<p class="buttons">
-      ${summary.actions.pin && html`<${Action} key=${"pin" + row.id} name=${row.pinned ? "unpin" : "pin"} label=${row.pinned ? "Unpin: it may be collected" : "Pin: never collect it"} run=${pin} />`}
+      ${summary.actions.pin && why && html`<span class="dim" data-unpinnable>${why}</span>`}
+      ${summary.actions.pin && !why && html`<${Action} key=${"pin" + row.id} name=${row.pinned ? "unpin" : "pin"} label=${row.pinned ? "Unpin: it may be collected" : "Pin: never collect it"} run=${pin} />`}
       ${summary.actions.recall && row.handle && html`<${Action} key=${"recall" + row.id} name="recall" label="Recall what was there" run=${recall} />`}
     </p>
     ${recalled && html`<${Dialog} title=${"Recalled " + line(recalled.handle)} close=${() => show(null)}>
@@ -67,7 +80,7 @@
   function Facts({ id, row, usd }) {
     const facts = [
       ["Arrived", html`with <a href=${address(id, "diff", row.turn)}>turn ${row.turn}</a>`], ["Kind", line(row.kind)], ["Tokens", whole(row.tokens)],
-      ["Sent as", whole(row.sent)], ["Retained", whole(row.retained)], ["Token-turns", whole(row.token_turns)], ["Sent-turns", whole(row.sent_turns)],
+      ["Forwarded as", whole(row.sent)], ["Retained", whole(row.retained)], ["Token-turns received", whole(row.token_turns)], ["Token-turns forwarded", whole(row.sent_turns)],
       [usd ? "Cost so far" : "Cost so far, input tokens", price(row.cost, usd)], ["Generation", line(row.generation) + (row.pinned ? ", pinned" : "")],
       ["Verdict", line(row.verdict)], ["Handle", row.handle ? html`<code>${line(row.handle)}</code>` : "–"],
     ];

@@ -88,21 +88,21 @@
     };
     return [
       { key: "id", title: "Cell", width: 9, value: (i) => columns.id[i], show: (i) => "c" + columns.id[i] },
-      number("turn", "Turn", 8, "The request it arrived with", String),
-      named("tag", "Tag", 22, cells.tags, 60),
-      Object.assign(named("site", "Site", 32, cells.sites, 160), { grow: true }),
-      number("tokens", "Tokens", 10, "As it came"),
-      number("sent", "Sent as", 10, "Tokens of what stands for it"),
-      number("retained", "Retained", 11, "Freed if it went, with what it alone keeps, less the stub left behind"),
-      number("token_turns", "Token-turns", 13, "Tokens times the requests that held it"),
-      number("sent_turns", "Sent-turns", 12, "The same, as it was forwarded"),
-      number("cost", usd ? "Cost, USD" : "Cost", 12, usd ? "What it has cost so far" : "What it has cost so far, in tokens at the full input price", (value) => price(value, usd)),
-      number("references", "Refs", 8, "References to it"),
-      number("referenced", "Last ref", 10, "The request of the newest reference", (value) => (value ? String(value) : "–")),
+      number("turn", "Turn", 7, "The request it arrived with", String),
+      named("tag", "Tag", 19, cells.tags, 60),
+      Object.assign(named("site", "Site", 24, cells.sites, 160), { grow: true }),
+      number("tokens", "Tokens", 9, "As it was received"),
+      number("sent", "Forwarded", 12, "Tokens of what stands for it"),
+      named("verdict", "Verdict", 22, cells.verdicts, 80),
+      number("retained", "Retained", 12, "Freed if it went, with what it alone keeps, less the stub left behind"),
+      number("sent_turns", "Token-turns forwarded", 24, "Tokens times the requests that held it, as it was forwarded"),
+      number("token_turns", "Token-turns received", 23, "Tokens times the requests that held it, as it was received"),
+      number("cost", usd ? "Cost, USD" : "Cost", 13, usd ? "What it has cost so far" : "What it has cost so far, in tokens at the full input price", (value) => price(value, usd)),
+      number("references", "Refs", 9, "References to it"),
+      number("referenced", "Last ref", 11, "The request of the newest reference", (value) => (value ? String(value) : "–")),
       named("kind", "Kind", 11, cells.kinds, 20),
-      named("generation", "Generation", 13, cells.generations, 20),
-      { key: "resident", title: "Resident", width: 11, value: (i) => columns.resident[i], show: (i) => (columns.resident[i] ? "yes" : "no") + (columns.pinned[i] ? ", pinned" : "") },
-      named("verdict", "Verdict", 34, cells.verdicts, 80),
+      named("generation", "Generation", 14, cells.generations, 20),
+      { key: "resident", title: "Resident", width: 12, value: (i) => columns.resident[i], show: (i) => (columns.resident[i] ? "yes" : "no") + (columns.pinned[i] ? ", pinned" : "") },
       { key: "handle", title: "Handle", width: 20, value: (i) => columns.handle[i], show: (i) => line(columns.handle[i]) || "–" },
     ];
   }
@@ -118,8 +118,8 @@
     const selected = places.get(chosen);
     const pane = useRef(null);
     useEffect(() => {
-      if (selected !== undefined && pane.current && matchMedia("(max-width: 1100px)").matches) pane.current.scrollIntoView({ block: "nearest" });
-    }, [chosen]);
+      if (selected !== undefined && pane.current && matchMedia("(max-width: 1100px)").matches) pane.current.scrollIntoView({ block: "start" });
+    }, [chosen, selected === undefined]);
     return html`<${Filters} cells=${cells} filter=${wanted} set=${set} />
       <p class="lead" role="status" data-found=${rows.length} data-tokens=${sums.all} data-resident=${sums.kept}>
         ${whole(rows.length)} of ${plural(cells.columns.id.length, "cell")} · ${whole(sums.all)} tokens received · ${whole(sums.kept)} forwarded with the newest request</p>

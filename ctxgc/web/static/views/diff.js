@@ -95,9 +95,15 @@
     </div>`;
   }
 
+  // The turns of a session whose diffs a report holds.
+  function heldOf(summary) {
+    const found = paths.map((path) => /^sessions\/(.*)\/diff\?turn=(\d+)$/.exec(path));
+    return found.filter((one) => one && one[1] === summary.id).map((one) => Number(one[2]));
+  }
+
   function Steps({ summary, turn, against }) {
     const { count } = summary.turns;
-    const held = report ? paths.map((path) => /^sessions\/(.*)\/diff\?turn=(\d+)$/.exec(path)).filter((found) => found && found[1] === summary.id).map((found) => Number(found[2])) : null;
+    const held = report ? heldOf(summary) : null;
     const before = (list) => list.filter((one) => one < turn).pop();
     const after = (list) => list.find((one) => one > turn);
     const step = (name, to, label) => html`<a class=${"button" + (to ? "" : " off")} data-step=${name} aria-disabled=${!to}
@@ -109,19 +115,26 @@
       ${step("previous-collection", before(worked), `← ${what}`)}${step("next-collection", after(worked), `${what} →`)}</nav>`;
   }
 
-  function Turns({ summary, turn, against }) {
+  const none = (text, count) => `There is no turn ${line(text)}: there ${count === 1 ? "is one turn" : `are ${whole(count)} turns`}.`;
+
+  function Turns({ summary, turn, against, wrong }) {
     const { count } = summary.turns;
+    const [refused, refuse] = useState("");
     const choose = (event, other) => {
-      const value = Math.round(Number(event.currentTarget.value));
+      const { value: text } = event.currentTarget;
+      const value = Math.round(Number(text));
       const ok = value >= 1 && value <= count;
+      refuse(ok || !text ? "" : none(text, count));
+      if (!ok && text) return;
       if (other) go(address(summary.id, "diff", turn, ...(ok ? [value] : [])));
       else if (ok) go(address(summary.id, "diff", value, ...(against ? [against] : [])));
     };
     return html`<div class="filters">
       <span class="field"><label for="diff-turn">Turn</label><input id="diff-turn" type="number" min="1" max=${count} value=${turn} onChange=${(event) => choose(event, false)} /></span>
-      ${!report && html`<span class="field"><label for="diff-against">against turn</label><input id="diff-against" type="number" min="1" max=${count} value=${against || ""} placeholder="what the agent sent" onChange=${(event) => choose(event, true)} /></span>`}
+      ${!report && html`<span class="field"><label for="diff-against">against turn</label><input id="diff-against" class="roomy" type="number" min="1" max=${count} value=${against || ""} placeholder="what the agent sent" onChange=${(event) => choose(event, true)} /></span>`}
       ${against && html`<a class="button" href=${address(summary.id, "diff", turn)}>One turn only</a>`}
       <${Steps} summary=${summary} turn=${turn} against=${against} />
+      <span role="status" class="error" data-refused>${refused || wrong}</span>
     </div>`;
   }
 
@@ -139,12 +152,13 @@
   function Diff({ summary, rest }) {
     const { count } = summary.turns;
     const chosen = (text) => (Number(text) >= 1 && Number(text) <= count ? Math.round(Number(text)) : null);
-    const turn = chosen(rest[0]) || count;
+    const turn = chosen(rest[0]) || (report && !rest[0] && Math.max(0, ...heldOf(summary))) || count;
     const against = chosen(rest[1]);
+    const unknown = rest.find((text) => !chosen(text));
     const path = `sessions/${summary.id}/diff?turn=${turn}` + (against ? `&against=${against}` : "");
     const { document, failure } = useDocument(count && has(path) ? path : null, turn === count ? count : 0);
     if (!count) return html`<${Empty}>No request yet: there is nothing to compare.<//>`;
-    return html`<${Turns} summary=${summary} turn=${turn} against=${against} />
+    return html`<${Turns} summary=${summary} turn=${turn} against=${against} wrong=${unknown === undefined ? "" : none(unknown, count)} />
       ${!has(path) ? html`<${Empty}>This report holds the diffs of the newest turns that changed something, and turn ${turn} is none of them.<//>`
         : document ? html`<${Stale} failure=${failure} /><${Shown} key=${path} document=${document} />` : html`<${Waiting} failure=${failure} what="the diff" />`}`;
   }

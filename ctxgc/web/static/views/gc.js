@@ -4,6 +4,9 @@
 (function (page) {
   const { html, useMemo } = window.htmPreact;
   const { line, brief, whole, share, price, clock, plural, known, round } = page.text;
+  // What sets a collection off, as the log names it.
+  const TRIGGERS = [["rent", "keeping the garbage had come to cost more than the rewrite"], ["window", "the window was nearly full"],
+    ["quality", "the context was longer than is good for the answers"], ["milestone", "a sub-task was done"], ["asked", "somebody asked for it"], ["cold", "the cache had run out anyway"]];
   const { Empty } = page.parts;
   const { Grid, range } = page.grid;
   const { turnScale, valueScale, ticks, marks, kindOf, MARKS } = page.geometry;
@@ -77,19 +80,19 @@
     const column = (key, title, width, show, value, more) => Object.assign({ key, title, width, show: (i) => show(rows[i]), value: value && ((i) => value(rows[i])) }, more);
     const number = (key, title, width, says, show) => column(key, title, width, (one) => (show ? show(one) : whole(one[key])), (one) => one[key], { number: true, says });
     return [
-      column("turn", "Turn", 8, (one) => html`<a tabindex="-1" href=${address(summary.id, "diff", one.turn)}>${one.turn}</a>`, (one) => one.turn, { number: true }),
-      column("at", "At", 10, (one) => clock(one.at), (one) => one.at),
-      column("generation", "Generation", 13, (one) => line(named(one)), named),
-      column("trigger", "Trigger", 16, (one) => line(one.trigger || "–"), (one) => one.trigger),
-      number("cells", "Cells", 8),
-      column("before", "Cells: before → after", 22, (one) => `${whole(one.before)} → ${whole(one.after)}`, (one) => one.before - one.after, { number: true, says: "Tokens of the cells collected; sorts by what went" }),
-      column("context", "Context: before → after", 24, (one) => `${whole(one.context_before)} → ${whole(one.context_after)}`, (one) => one.context_before - one.context_after, { number: true, says: "Tokens of the whole request" }),
-      number("rewritten", "Rewritten", 12, "Tokens sent again outside the cache because of it"),
-      number("rent", "Rent", 14, "What the garbage had cost since it was due", (one) => price(one.rent, one.usd)),
+      column("turn", "Turn", 7, (one) => html`<a tabindex="-1" href=${address(summary.id, "diff", one.turn)}>${one.turn}</a>`, (one) => one.turn, { number: true }),
+      column("generation", "Generation", 12, (one) => line(named(one)), named, { says: "eden: before anybody had forwarded it; minor: cells of the last turns; major: older ones too" }),
+      column("trigger", "Trigger", 10, (one) => line(one.trigger || "–"), (one) => one.trigger, { says: TRIGGERS.map(([name, says]) => `${name}: ${says}`).join("; ") }),
+      number("cells", "Cells", 7),
+      column("before", "Collected", 15, (one) => `${whole(one.before)} → ${whole(one.after)}`, (one) => one.before - one.after, { number: true, says: "Tokens of the cells collected, before → after; sorts by what went" }),
+      column("context", "Context", 16, (one) => `${whole(one.context_before)} → ${whole(one.context_after)}`, (one) => one.context_before - one.context_after, { number: true, says: "Tokens of the whole request, before → after" }),
+      number("rewritten", "Rewritten", 11, "Tokens sent again outside the cache because of it"),
+      number("rent", "Rent", 12, "What the garbage had cost since it was due", (one) => price(one.rent, one.usd)),
       number("price", "Price", 14, "What it costs once to rewrite what stands behind", (one) => price(one.price, one.usd)),
-      number("saving", "Saving a turn", 14, "What each later turn saves", (one) => price(one.saving, one.usd)),
-      column("predicted", "Predicted: read + written", 26, (one) => pair(one.predicted), (one) => one.predicted && one.predicted.read + one.predicted.written, { number: true, says: "Input tokens expected to be read from the cache and written" }),
-      column("billed", "Billed: read + written", 24, (one) => pair(one.billed), (one) => one.billed && one.billed.read + one.billed.written, { number: true }),
+      number("saving", "Saving", 12, "What each later turn saves", (one) => price(one.saving, one.usd)),
+      column("predicted", "Predicted", 15, (one) => pair(one.predicted), (one) => one.predicted && one.predicted.read + one.predicted.written, { number: true, says: "Input tokens expected: read from the cache + written" }),
+      column("billed", "Billed", 15, (one) => pair(one.billed), (one) => one.billed && one.billed.read + one.billed.written, { number: true, says: "Input tokens as the provider billed them: read from the cache + written" }),
+      column("at", "At", 10, (one) => clock(one.at), (one) => one.at),
       column("span", "Span", 30, (one) => line(spanText(one)) || "–", spanText, { grow: true }),
     ];
   }
@@ -104,6 +107,17 @@
     ];
   }
 
+  // The words of the table, for whoever has no pointer to rest on a heading.
+  function Words() {
+    return html`<p class="dim" data-words>Collected, context: tokens before → after. Predicted, billed: input tokens read from the cache + written. Rent: what the garbage had cost since it was due.
+      Price: what it costs once to rewrite what stands behind it. Saving: what each later turn saves. Triggers: ${TRIGGERS.map(([name, says], i) => html`${i > 0 && "; "}<b>${name}</b>, ${says}`)}.</p>`;
+  }
+
+  // Why the table is empty; what would fill it is only said of a session that goes on.
+  function Nothing({ summary }) {
+    return html`<${Empty}>Nothing was collected in this session.${summary.live && !summary.plain && html` While it goes on, garbage is collected once keeping it has cost as much as rewriting what stands behind it would; under <code>policy = "observe"</code>, never.`}<//>`;
+  }
+
   function Gc({ summary }) {
     const rows = useMemo(() => range(summary.collections.length).reverse(), [summary.collections.length]);
     const notes = useMemo(() => range(summary.notes.length).reverse(), [summary.notes.length]);
@@ -111,10 +125,10 @@
     return html`
       ${summary.plain && html`<p class="lead"><b>All edits were taken back:</b> the session goes on as it came.</p>`}
       <section class="card"><h2>Forwarded, with collections</h2>
-        <${Totals} summary=${summary} />
+        ${rows.length > 0 && html`<${Totals} summary=${summary} />`}
         ${summary.turns.count > 0 && html`<${Saw} summary=${summary} />`}
-        ${rows.length === 0 ? html`<${Empty}>Nothing was collected yet. The pacer collects when waiting would cost more: see “How collecting is decided” in the documentation.<//>`
-          : html`<${Grid} name=${"gc:" + summary.id} caption="Collections, the newest first; Enter opens the turn’s diff" columns=${columnsOf(summary)} rows=${rows} version=${summary}
+        ${rows.length === 0 ? html`<${Nothing} summary=${summary} />` : html`<${Words} />
+            <${Grid} name=${"gc:" + summary.id} caption="Collections, the newest first; Enter opens the turn’s diff" columns=${columnsOf(summary)} rows=${rows} version=${summary}
               select=${(i) => go(address(summary.id, "diff", summary.collections[i].turn))} rowAttrs=${(i) => ({ "data-collection": i, "data-collected-at": summary.collections[i].turn })} />`}
       </section>
       <section class="card"><h2>Notes</h2>

@@ -8,7 +8,7 @@
   const { turnScale, valueScale, ticks, edges, areas, marks, kindOf, MARKS } = page.geometry;
   const { hue, texture, Textures } = page.palette;
   const path = page.geometry.line;
-  const HALF = 190; // height of each half in pixels
+  const HALF = 168; // height of each half in pixels
   const LANE = 34; // between them: collections and notes
   const LEFT = 46;
   const LABELS = 128; // at the right, where there is room

@@ -1,5 +1,5 @@
 // The tools that a session offers: what their schemas cost and whether anybody calls them.
-// Rule: a tool that was never called says so in words.
+// Rule: a tool that was never called says so in words; one of ctxgc's own is no leak.
 "use strict";
 (function (page) {
   const { html, useMemo } = window.htmPreact;
@@ -11,15 +11,15 @@
   function columnsOf(summary) {
     const { tools } = summary;
     const number = (key, title, width, says) => ({ key, title, width, says, number: true, value: (i) => tools[i][key], show: (i) => whole(tools[i][key]) });
-    const calls = (one) => (one.calls ? whole(one.calls) : html`<b class="never">never called</b>`);
+    const calls = (one) => (one.calls ? whole(one.calls) : one.ours ? html`<span class="dim">not needed yet</span>` : html`<b class="never">never called</b>`);
     const last = (one) => (one.last_call ? html`<a tabindex="-1" href=${address(summary.id, "diff", one.last_call)}>${one.last_call}</a>` : "–");
     return [
       { key: "name", title: "Tool", width: 30, grow: true, value: (i) => tools[i].name, show: (i) => html`<span>${line(tools[i].name)}${tools[i].ours && html` <span class="badge">of ctxgc</span>`}</span>` },
-      number("tokens", "Schema tokens", 17, "Of its newest schema"),
-      number("requests", "Requests", 11, "Requests that carried it"),
-      number("token_turns", "Token-turns", 14, "Its tokens times those requests"),
+      number("tokens", "Schema tokens", 18, "Of its newest schema"),
+      number("requests", "Requests", 12, "Requests that carried it"),
+      number("token_turns", "Token-turns", 15, "Its tokens times those requests"),
       { key: "calls", title: "Calls", width: 15, number: true, value: (i) => tools[i].calls, show: (i) => calls(tools[i]) },
-      { key: "last_call", title: "Last call, turn", width: 16, number: true, value: (i) => tools[i].last_call, show: (i) => last(tools[i]) },
+      { key: "last_call", title: "Last call, turn", width: 18, number: true, value: (i) => tools[i].last_call, show: (i) => last(tools[i]) },
     ];
   }
 
