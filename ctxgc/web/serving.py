@@ -13,14 +13,15 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from types import FrameType
 from typing import Any
 
+import msgspec
 import uvicorn
 
 from ctxgc.errors import BindError
 from ctxgc.store import open_store
 from ctxgc.web.app import Page
-from ctxgc.web.desk import InChild
+from ctxgc.web.desk import Desk, InChild
 from ctxgc.web.doors import mounted
-from ctxgc.web.frames import Terms
+from ctxgc.web.frames import Asked, Terms
 from ctxgc.web.token import token_of
 
 SETTINGS: dict[str, Any] = {
@@ -92,14 +93,32 @@ async def serve_page(
     finally:
         store.close()
     with closing(listen(host, port)) as listener, signals() as stopped:
-        page = Page(InChild(terms), token)
+        desk = InChild(terms)
+        page = Page(desk, token)
         try:
             async with serving(page_server(page, host, allowed), listener) as task:
+                reading = asyncio.create_task(_ahead(desk))
                 ready(base_of(host, listener), token)
                 await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
+                reading.cancel()
         finally:
             await page.close()
         return stopped.result() if stopped.done() else 0
+
+
+async def _ahead(desk: Desk) -> None:
+    """Have the newest session read before anybody asks: whoever serves the page alone will look at it."""
+    listed = await desk.ask(Asked(path="sessions"))
+    if listed.status == 200 and (newest := msgspec.json.decode(listed.body, type=_Listed).sessions[:1]):
+        await desk.ask(Asked(path=f"sessions/{newest[0].id}"))
+
+
+class _Line(msgspec.Struct):
+    id: str
+
+
+class _Listed(msgspec.Struct):
+    sessions: list[_Line]
 
 
 def base_of(host: str, listener: socket.socket) -> str:
