@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, ConsoleMessage, Dialog, Page, Request, Route, ViewportSize
+from playwright.async_api import Browser, ConsoleMessage, Dialog, Error, Page, Request, Route, ViewportSize
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 20_000
@@ -128,7 +128,8 @@ async def visiting(browser: Browser, base: str = "", token: str = "", **options:
 
         async def guard(route: Route) -> None:
             here = urlsplit(route.request.url).hostname in LOOPBACK
-            await (route.continue_() if here else route.abort())
+            with suppress(Error):  # the page has gone meanwhile
+                await (route.continue_() if here else route.abort())
 
         await context.route(lambda url: url.startswith(("http:", "https:", "ws:", "wss:")), guard)
         page.on("request", visit._asks)
@@ -145,10 +146,11 @@ async def falsified(visit: Visit, path: str, change: Any) -> None:
     """Have the document at an API path (its end) arrive with a change: the control of a comparison."""
 
     async def altered(route: Route) -> None:
-        answer = await route.fetch()
-        document = await answer.json()
-        change(document)
-        await route.fulfill(status=200, content_type="application/json", body=json.dumps(document))
+        with suppress(Error):  # the page has gone meanwhile
+            answer = await route.fetch()
+            document = await answer.json()
+            change(document)
+            await route.fulfill(status=200, content_type="application/json", body=json.dumps(document))
 
     await visit.page.route(lambda url: url.endswith(f"/ctxgc/api/{path}"), altered)
 
