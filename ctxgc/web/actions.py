@@ -97,7 +97,7 @@ class Actions:
 async def _on_disk(session: Session, written: Future[None]) -> None:
     try:
         await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(written)), PATIENCE)
-    except Exception:
+    except Exception:  # of the store, or of waiting for it
         if session.broken:  # somebody else wrote into it: what is written behind that is not taken
             raise Refused(409, LOST) from None
         # the journal keeps it, and tries again
