@@ -20,9 +20,8 @@ from ctxgc.session.errands import NOBODY
 from ctxgc.session.recalling import Refused
 from ctxgc.telemetry import Figures
 from ctxgc.telemetry.otel import Tracer
+from ctxgc.web.actions import LOST
 from ctxgc.wire.codec import Asking
-
-_LOST = "the session's journal has lost an entry, and is read anew with its next request: say it again then"
 
 
 class Unrecorded(Exception):
@@ -141,8 +140,8 @@ class Bookings:
         """A sub-task of a session is done; why its period could not be closed (empty: it is)."""
         async with self.lock(session):
             if session.broken:
-                return _LOST
+                return LOST
             closing = session.closing(name)
         ran = await in_thread(closing, NOBODY)
         booked = await self.chores.errands.book(session, ran)
-        return ran.fault if booked else _LOST
+        return ran.fault if booked else LOST

@@ -17,6 +17,7 @@ from ctxgc.session.pinning import CannotPin
 from ctxgc.store import StoreError
 
 LOST = "the session's journal has lost an entry, and is read anew with its next request: say it again then"
+"""Why nothing is done to a session that must be restored first."""
 PATIENCE = 5.0
 """Seconds that an action waits for the disk."""
 
